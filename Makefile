@@ -1,0 +1,64 @@
+# Targets
+#   make test    everything that must hold: build, lint, unit and integration tests (installs what they need)
+#   make lint    gofmt, go vet, staticcheck
+#   make race    the concurrent packages under the race detector (needs a C compiler)
+#   make fuzz    every fuzz target for FUZZTIME (default 60s)
+#   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
+#   make chaos   the Postgres kill test for CHAOS_SECONDS (default 600) with SEED
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+export CGO_ENABLED ?= 0
+FUZZTIME    ?= 60s
+CHAOS_SECONDS ?= 600
+SEED        ?= 1
+CACHE       := $(CURDIR)/.cache
+export TIDEMARK_VENV ?= $(CACHE)/venv
+
+STATICCHECK_VERSION := v0.8.2
+STATICCHECK := $(CACHE)/bin/staticcheck
+
+.PHONY: test build lint race fuzz bench chaos clean
+
+test: build lint venv
+	go test -timeout 40m ./...
+	$(MAKE) race
+
+build:
+	go build ./...
+
+lint: $(STATICCHECK)
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
+	go vet ./...
+	$(STATICCHECK) ./...
+
+$(STATICCHECK):
+	GOBIN=$(CACHE)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+
+# The Python clients that the integration tests drive.
+.PHONY: venv
+venv: $(TIDEMARK_VENV)/.ready
+$(TIDEMARK_VENV)/.ready: integration/requirements.txt
+	python3 -m venv $(TIDEMARK_VENV)
+	$(TIDEMARK_VENV)/bin/pip install --quiet --disable-pip-version-check -r integration/requirements.txt
+	touch $@
+
+race:
+	CGO_ENABLED=1 go test -race -timeout 20m $(RACE_PACKAGES)
+
+RACE_PACKAGES := ./objstore/... ./catalog/... ./maskindex/... ./parquetstore/... ./exec/... ./ingest/... ./cascade/... ./engine/... ./flightsql/...
+
+fuzz:
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+	  done; done
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+chaos:
+	TIDEMARK_CHAOS_SECONDS=$(CHAOS_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 60m -run TestKills -v ./integration/postgres
+
+clean:
+	rm -rf $(CACHE)
