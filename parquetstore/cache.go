@@ -1,0 +1,204 @@
+package parquetstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// Cache keeps decoded pages and footers of our own tablets, shared by all scans. Pages that are asked for by several
+// scans at once are decoded by one of them. All methods may be called from any goroutine.
+type Cache struct {
+	shards []cacheShard
+	hits   atomic.Int64
+	misses atomic.Int64
+	files  fileCache
+}
+
+// CacheOptions sizes a cache.
+type CacheOptions struct {
+	Bytes int64 // of decoded pages; 0 keeps footers only
+	Files int   // open files at most; 0: 16,384. More stay open while scans use them
+}
+
+const (
+	defaultFiles = 16 << 10
+	shardBytes   = 32 << 20 // a shard gets about this, up to maxShards
+	maxShards    = 64
+)
+
+// NewCache returns an empty cache.
+func NewCache(o CacheOptions) *Cache {
+	if o.Files <= 0 {
+		o.Files = defaultFiles
+	}
+	shards := int(min(max(o.Bytes/shardBytes, 1), maxShards))
+	c := &Cache{shards: make([]cacheShard, shards)}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.limit, s.pages = o.Bytes/int64(shards), map[pageKey]*cachedPage{}
+		s.lru.next, s.lru.prev = &s.lru, &s.lru
+	}
+	c.files.limit, c.files.byID = o.Files, map[tablet.ID]*cachedFile{}
+	return c
+}
+
+// pageKey names a decoded page.
+type pageKey struct {
+	tablet          tablet.ID
+	group, leaf, at int32
+}
+
+func (k pageKey) hash() uint64 {
+	return mix64(uint64(k.tablet) ^ uint64(k.group)<<40 ^ uint64(k.leaf)<<20 ^ uint64(k.at))
+}
+
+// cachedPage is one page, in the list of its shard from most to least recently used.
+type cachedPage struct {
+	key        pageKey
+	v          *vec.Vector
+	bytes      int64
+	err        error
+	ready      chan struct{} // closed when v or err is there
+	loaded     bool
+	prev, next *cachedPage
+}
+
+type cacheShard struct {
+	mu    sync.Mutex
+	pages map[pageKey]*cachedPage
+	lru   cachedPage // the list's head: next is the most recently used
+	bytes int64
+	limit int64
+	_     [64]byte // shards do not share cache lines
+}
+
+func (p *cachedPage) unlink() { p.prev.next, p.next.prev = p.next, p.prev }
+
+func (s *cacheShard) pushFront(p *cachedPage) {
+	p.prev, p.next = &s.lru, s.lru.next
+	p.prev.next, p.next.prev = p, p
+}
+
+// page returns the page of a key, which load makes when the cache does not have it, with its size in bytes.
+func (c *Cache) page(ctx context.Context, key pageKey, load func() (*vec.Vector, int64, error)) (v *vec.Vector, hit bool, err error) {
+	s := &c.shards[key.hash()%uint64(len(c.shards))]
+	for {
+		s.mu.Lock()
+		p := s.pages[key]
+		if p == nil {
+			p = &cachedPage{key: key, ready: make(chan struct{})}
+			s.pages[key] = p
+			s.mu.Unlock()
+			c.misses.Add(1)
+			v, err := s.load(p, load)
+			return v, false, err
+		}
+		if p.loaded {
+			p.unlink()
+			s.pushFront(p)
+			s.mu.Unlock()
+			c.hits.Add(1)
+			return p.v, true, nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-p.ready:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+		if p.err == nil {
+			c.hits.Add(1)
+			return p.v, true, nil
+		}
+		// The scan that loaded it may have been cancelled: that is not this scan's error.
+		if !errors.Is(p.err, context.Canceled) && !errors.Is(p.err, context.DeadlineExceeded) {
+			return nil, false, p.err
+		}
+	}
+}
+
+var errLoadFailed = errors.New("loading a page ended without a result")
+
+func (s *cacheShard) load(p *cachedPage, load func() (*vec.Vector, int64, error)) (*vec.Vector, error) {
+	p.err = errLoadFailed
+	defer func() { // also when load panics: others wait
+		s.mu.Lock()
+		if s.pages[p.key] == p {
+			if p.err == nil && p.bytes <= s.limit {
+				p.loaded = true
+				s.bytes += p.bytes
+				s.pushFront(p)
+				s.evict()
+			} else {
+				delete(s.pages, p.key)
+			}
+		}
+		s.mu.Unlock()
+		close(p.ready)
+	}()
+	p.v, p.bytes, p.err = load()
+	return p.v, p.err
+}
+
+func (s *cacheShard) evict() {
+	for s.bytes > s.limit {
+		s.remove(s.lru.prev)
+	}
+}
+
+func (s *cacheShard) remove(p *cachedPage) {
+	p.unlink()
+	delete(s.pages, p.key)
+	s.bytes -= p.bytes
+}
+
+// Drop forgets a tablet: its pages and its footer. Scans that still read it go on.
+func (c *Cache) Drop(id tablet.ID) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		for key, p := range s.pages {
+			if key.tablet != id {
+				continue
+			}
+			if p.loaded {
+				s.remove(p)
+			} else {
+				delete(s.pages, key)
+			}
+		}
+		s.mu.Unlock()
+	}
+	c.files.drop(id)
+}
+
+// CacheStats describes a cache at one moment.
+type CacheStats struct {
+	Bytes        int64 // of decoded pages
+	Pages        int
+	Files        int
+	Hits, Misses int64 // of pages, since the start
+}
+
+// Stats returns what the cache holds and did.
+func (c *Cache) Stats() CacheStats {
+	st := CacheStats{Hits: c.hits.Load(), Misses: c.misses.Load(), Files: c.files.len()}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		st.Bytes += s.bytes
+		st.Pages += len(s.pages)
+		s.mu.Unlock()
+	}
+	return st
+}
+
+func (c *Cache) open(ctx context.Context, store objstore.Store, path string, o OpenOptions) (*File, error) {
+	return c.files.open(ctx, o.Tablet, func() (*File, error) { return openFile(ctx, store, path, o) })
+}

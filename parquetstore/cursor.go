@@ -1,0 +1,183 @@
+package parquetstore
+
+import (
+	"context"
+
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// cursor reads one column of a row group, page by page and in row order. The pages it does not come across are never
+// decoded.
+type cursor struct {
+	column *Column
+	dir    *directory  // of a flat column
+	page   int         // the page v is, -1 before the first
+	v      *vec.Vector // its rows
+	first  int         // row of the group at which v begins
+	passed int         // pages read
+}
+
+// shortestBatch is the fewest rows for which a batch ends early at the end of a page. Shorter pieces are put together
+// with the next page's instead, which costs a copy.
+const shortestBatch = vec.BatchRows / 8
+
+// fit returns how many of the n rows from row from on one batch should take.
+func (r *Reader) fit(ctx context.Context, from, n int) (int, error) {
+	for _, c := range r.columns {
+		if c == nil || !c.column.flat(r.f.schema) {
+			continue
+		}
+		if err := c.open(ctx, r); err != nil {
+			return 0, err
+		}
+		p := &c.dir.pages[c.dir.find(from)]
+		if left := p.first + p.rows - from; left < n && left >= shortestBatch {
+			n = left
+		}
+	}
+	return n, nil
+}
+
+func (c *cursor) open(ctx context.Context, r *Reader) (err error) {
+	if c.dir == nil {
+		c.dir, err = r.f.directory(ctx, r.group, c.column.leaves[0])
+	}
+	return err
+}
+
+// slice returns the n rows from row from of the group on.
+func (c *cursor) slice(ctx context.Context, r *Reader, from, n int) (*vec.Vector, error) {
+	if !c.column.flat(r.f.schema) {
+		return c.sliceNested(ctx, r, from, n)
+	}
+	if err := c.open(ctx, r); err != nil {
+		return nil, err
+	}
+	var pieces []*vec.Vector
+	for n > 0 {
+		if err := c.seek(ctx, r, from); err != nil {
+			return nil, err
+		}
+		take := min(n, c.first+c.v.N-from)
+		piece := c.v.Slice(from-c.first, take)
+		if take == n && pieces == nil {
+			return piece, nil
+		}
+		pieces = append(pieces, piece)
+		from, n = from+take, n-take
+	}
+	return concat(c.column.Type, pieces), nil
+}
+
+// seek makes v the page that holds the row.
+func (c *cursor) seek(ctx context.Context, r *Reader, row int) error {
+	if c.v != nil && row >= c.first && row < c.first+c.v.N {
+		return nil
+	}
+	at := c.dir.find(row)
+	v, err := r.f.vector(ctx, r.group, c.column.leaves[0], at, r.scan.Counters)
+	if err != nil {
+		return err
+	}
+	c.v, c.page, c.first = v, at, c.dir.pages[at].first
+	c.passed++
+	return nil
+}
+
+// skipped returns how many pages of the morsel were not read.
+func (c *cursor) skipped(r *Reader) int {
+	if !c.column.flat(r.f.schema) {
+		return 0
+	}
+	if c.dir == nil {
+		c.dir = r.f.groups[r.group].chunks[c.column.leaves[0]].peek()
+		if c.dir == nil {
+			return 0
+		}
+	}
+	pages := 0
+	for i := range c.dir.pages {
+		if p := &c.dir.pages[i]; p.first < r.to && p.first+p.rows > r.from {
+			pages++
+		}
+	}
+	return max(pages-c.passed, 0)
+}
+
+// vector returns a decoded page, from the cache where the file has one.
+func (f *File) vector(ctx context.Context, g, leaf, at int, counters *Counters) (*vec.Vector, error) {
+	if f.cache == nil {
+		return f.decodePage(ctx, g, leaf, at, counters)
+	}
+	key := pageKey{tablet: f.tablet, group: int32(g), leaf: int32(leaf), at: int32(at)}
+	v, hit, err := f.cache.page(ctx, key, func() (*vec.Vector, int64, error) {
+		v, err := f.decodePage(ctx, g, leaf, at, counters)
+		if err != nil {
+			return nil, 0, err
+		}
+		size := v.MemoryBytes()
+		if v.Dict != nil { // one dictionary serves all pages of the chunk
+			dict := v.Dict.MemoryBytes()
+			size += dict/int64(len(f.groups[g].chunks[leaf].peek().pages)) - dict
+		}
+		return v, size, nil
+	})
+	if hit && counters != nil {
+		counters.PagesCached.Add(1)
+	}
+	return v, err
+}
+
+// peek returns the directory when it is there already.
+func (c *chunk) peek() *directory {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dir
+}
+
+// concat returns the rows of several vectors in one. Pieces over one dictionary stay codes.
+func concat(t vec.Type, pieces []*vec.Vector) *vec.Vector {
+	if len(pieces) == 1 {
+		return pieces[0]
+	}
+	n, shared := 0, pieces[0].Form == vec.Dictionary
+	for _, p := range pieces {
+		n += p.N
+		shared = shared && p.Form == vec.Dictionary && p.Dict == pieces[0].Dict
+	}
+	if shared {
+		out := &vec.Vector{Type: t, Form: vec.Dictionary, N: n, Index: make([]int32, 0, n), Dict: pieces[0].Dict}
+		for _, p := range pieces {
+			out.Index = append(out.Index, p.Index...)
+		}
+		out.Valid = concatValid(pieces, n)
+		return out
+	}
+	out := vec.NewBuilder(t, n)
+	for _, p := range pieces {
+		out.AppendVector(p, nil)
+	}
+	return out.Finish()
+}
+
+func concatValid(pieces []*vec.Vector, n int) vec.Bitmap {
+	var out vec.Bitmap
+	for _, p := range pieces {
+		if p.Valid != nil {
+			out = vec.NewBitmap(n)
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	at := 0
+	for _, p := range pieces {
+		for i := range p.N {
+			if p.Valid == nil || p.Valid.Get(i) {
+				out.Set(at + i)
+			}
+		}
+		at += p.N
+	}
+	return out
+}

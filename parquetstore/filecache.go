@@ -1,0 +1,124 @@
+package parquetstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/tablet"
+)
+
+// fileCache keeps tablets open with their footers parsed.
+type fileCache struct {
+	mu    sync.Mutex
+	byID  map[tablet.ID]*cachedFile
+	limit int
+	clock uint64
+}
+
+// cachedFile is one open tablet. The cache is one user of its source.
+type cachedFile struct {
+	file  *File
+	err   error
+	ready chan struct{} // closed when file or err is there
+	used  uint64        // clock of the last use
+}
+
+func (c *fileCache) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.byID)
+}
+
+// open returns the tablet's file, which open makes when the cache does not have it, with one more user.
+func (c *fileCache) open(ctx context.Context, id tablet.ID, open func() (*File, error)) (*File, error) {
+	for {
+		c.mu.Lock()
+		c.clock++
+		e := c.byID[id]
+		if e == nil {
+			e = &cachedFile{ready: make(chan struct{}), used: c.clock}
+			c.byID[id] = e
+			c.mu.Unlock()
+			return c.fill(id, e, open)
+		}
+		e.used = c.clock
+		c.mu.Unlock()
+		select {
+		case <-e.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		switch {
+		case e.err == nil:
+			if e.file.src.acquire() == nil {
+				return e.file, nil
+			}
+			// Evicted meanwhile: open it again.
+		case errors.Is(e.err, context.Canceled), errors.Is(e.err, context.DeadlineExceeded):
+			// The scan that opened it was cancelled: that is not this scan's error.
+		default:
+			return nil, e.err
+		}
+	}
+}
+
+func (c *fileCache) fill(id tablet.ID, e *cachedFile, open func() (*File, error)) (*File, error) {
+	file, err := open()
+	if err == nil {
+		err = file.src.acquire()
+	}
+	c.mu.Lock()
+	e.file, e.err = file, err
+	owned := c.byID[id] == e
+	if owned && err != nil {
+		delete(c.byID, id)
+	}
+	var old []*File
+	if err == nil && !owned { // dropped meanwhile: the cache is no user of it
+		old = append(old, file)
+	}
+	if owned && err == nil {
+		old = append(old, c.evict(e)...)
+	}
+	c.mu.Unlock()
+	close(e.ready)
+	for _, f := range old {
+		f.src.release()
+	}
+	return file, err
+}
+
+// evict takes the files used longest ago out of the map, a sixteenth at a time so that finding them stays cheap.
+func (c *fileCache) evict(keep *cachedFile) []*File {
+	if len(c.byID) <= c.limit {
+		return nil
+	}
+	cut := c.clock
+	for _, e := range c.byID {
+		cut = min(cut, e.used)
+	}
+	cut += (c.clock - cut) / 16
+	var old []*File
+	for id, e := range c.byID {
+		if e.used <= cut && e != keep && e.file != nil {
+			delete(c.byID, id)
+			old = append(old, e.file)
+		}
+	}
+	return old
+}
+
+func (c *fileCache) drop(id tablet.ID) {
+	c.mu.Lock()
+	e := c.byID[id]
+	delete(c.byID, id)
+	var file *File
+	if e != nil {
+		file = e.file
+	}
+	c.mu.Unlock()
+	if file != nil {
+		file.src.release()
+	}
+}

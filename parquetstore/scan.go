@@ -1,0 +1,467 @@
+package parquetstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// Mask tells the dead rows of a file, by ordinal from its first row; *maskindex.Mask is one. Many goroutines call it
+// at once.
+type Mask interface {
+	// AllDead reports whether every row in [from, from+n) is dead.
+	AllDead(from, n uint32) bool
+	// LiveWords sets bit i where row from+i is live, of n rows, and clears the bits past them. dst is reused when it
+	// is large enough.
+	LiveWords(dst []uint64, from, n uint32) []uint64
+}
+
+// Scan says what to read from a file. One Scan may serve many readers at once; it must not change meanwhile.
+type Scan struct {
+	Columns    []int            // places in File.Columns, in the order of the batches' vectors
+	Predicates []Predicate      // all must hold; see Exact
+	Runtime    []*RuntimeFilter // pass what they have published
+	Mask       Mask             // nil: every row is live
+	Position   bool             // append a BIGINT vector of row ordinals in the file
+	Counters   *Counters        // nil: not counted
+}
+
+// Morsel is a stretch of rows of one row group, the unit of parallel scans.
+type Morsel struct {
+	Group    int // row group
+	From, To int // rows within the row group
+}
+
+// MorselRows is about how many rows a morsel has. It is a multiple of vec.BatchRows.
+const MorselRows = DefaultRowGroupRows
+
+// Morsels returns the file in morsels, in row order. Large row groups are cut.
+func (f *File) Morsels() []Morsel {
+	var out []Morsel
+	for g := range f.groups {
+		rows := f.groups[g].rows
+		for from := 0; from < rows; {
+			to := min(from+MorselRows, rows)
+			if rows-to < MorselRows/2 {
+				to = rows
+			}
+			out = append(out, Morsel{Group: g, From: from, To: to})
+			from = to
+		}
+	}
+	return out
+}
+
+// FirstRow returns the ordinal in the file of a morsel's first row.
+func (f *File) FirstRow(m Morsel) int64 { return f.groups[m.Group].first + int64(m.From) }
+
+// Prune returns the morsels whose rows can pass the scan's predicates, by the statistics of their row groups.
+func (f *File) Prune(s *Scan, morsels []Morsel) []Morsel {
+	var out []Morsel
+	predicates := s.current()
+	last := -1
+	keep := true
+	for _, m := range morsels {
+		if m.Group != last {
+			last, keep = m.Group, f.groupMayMatch(m.Group, predicates)
+			if !keep && s.Counters != nil {
+				s.Counters.GroupsPruned.Add(1)
+			}
+		}
+		if keep {
+			out = append(out, m)
+		}
+	}
+	if len(out) == 0 && len(morsels) > 0 && s.Counters != nil {
+		s.Counters.FilesPruned.Add(1)
+	}
+	return out
+}
+
+func (f *File) groupMayMatch(g int, predicates []Predicate) bool {
+	for i := range predicates {
+		p := &predicates[i]
+		c := &f.schema.columns[p.Column]
+		if c.flat(f.schema) && !p.mayMatch(&f.groups[g].chunks[c.leaves[0]].bounds) {
+			return false
+		}
+	}
+	return true
+}
+
+// current returns the predicates with those that runtime filters have published by now.
+func (s *Scan) current() []Predicate {
+	out := s.Predicates
+	for _, r := range s.Runtime {
+		if b := r.bounds.Load(); b != nil {
+			out = append(out[:len(out):len(out)], b.predicates(r.Column)...)
+		}
+	}
+	return out
+}
+
+// flat reports a column whose rows need no assembly.
+func (c *Column) flat(s *schema) bool {
+	return c.node.shape == leafShape && s.leaves[c.node.leaf].flat()
+}
+
+// Reader reads one morsel. It belongs to one goroutine.
+type Reader struct {
+	f       *File
+	scan    *Scan
+	group   int
+	from    int         // first row of the morsel
+	at, to  int         // rows within the group, yet to be read
+	spans   [][2]int    // rows that page bounds leave, ascending
+	columns []*cursor   // by place in File.Columns, nil when not read
+	filters []*filter   // of the scan's predicates
+	runtime []liveBound // what runtime filters had published when spans were made
+	words   []uint64
+	sel     vec.Selection
+	started bool
+}
+
+// liveBound is one runtime filter as the reader has seen it.
+type liveBound struct {
+	from    *RuntimeFilter
+	seen    *RuntimeBounds
+	filters []*filter
+}
+
+// NewReader returns a reader of one morsel. It does no work before Next; there is nothing to close, but the file must
+// stay open.
+func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
+	r := &Reader{f: f, scan: s, group: m.Group, from: m.From, at: m.From, to: m.To, columns: make([]*cursor, len(f.schema.columns))}
+	use := func(c int) error {
+		if c < 0 || c >= len(f.schema.columns) {
+			return sqlerr.New(sqlerr.Internal, "Parquet file %s has no column %d", f.path, c)
+		}
+		if r.columns[c] == nil {
+			r.columns[c] = &cursor{column: &f.schema.columns[c], page: -1}
+		}
+		return nil
+	}
+	for _, c := range s.Columns {
+		if err := use(c); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.Predicates {
+		if err := use(p.Column); err != nil {
+			return nil, err
+		}
+		c := &f.schema.columns[p.Column]
+		if !Exact(c.Type, p.Op) {
+			return nil, sqlerr.New(sqlerr.Internal, "scans do not evaluate operator %d on %s", p.Op, c.Type)
+		}
+		r.filters = append(r.filters, newFilter(p, c.Type))
+	}
+	for _, rf := range s.Runtime {
+		if err := use(rf.Column); err != nil {
+			return nil, err
+		}
+		r.runtime = append(r.runtime, liveBound{from: rf})
+	}
+	r.orderFilters()
+	return r, nil
+}
+
+// orderFilters puts the filters that are cheap to decode and to evaluate first.
+func (r *Reader) orderFilters() {
+	cost := func(f *filter) int {
+		switch f.typ.Phys() {
+		case vec.PhysBytes:
+			return 3
+		case vec.PhysInt128:
+			return 2
+		case vec.PhysFloat32, vec.PhysFloat64:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(r.filters, func(a, b *filter) int { return cost(a) - cost(b) })
+}
+
+// Next returns the next batch with a row that passes, nil at the end of the morsel. The batch has a selection when
+// rows in between are dead or filtered out. Its vectors are not changed afterwards; the batch itself and its selection
+// are valid until the next call.
+func (r *Reader) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := r.prune(ctx); err != nil {
+			return nil, err
+		}
+		from, limit, ok := r.window()
+		if !ok {
+			r.countSkipped()
+			return nil, nil
+		}
+		sel, live := r.live(from, limit-from)
+		if live == 0 {
+			r.at = limit
+			continue
+		}
+		b, err := r.read(ctx, from, limit, sel)
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			return b, nil
+		}
+	}
+}
+
+// window returns the next stretch of rows that page bounds leave.
+func (r *Reader) window() (from, to int, ok bool) {
+	for len(r.spans) > 0 && r.spans[0][1] <= r.at {
+		r.spans = r.spans[1:]
+	}
+	if len(r.spans) == 0 || r.at >= r.to {
+		return 0, 0, false
+	}
+	from = max(r.at, r.spans[0][0])
+	to = min(from-from%vec.BatchRows+vec.BatchRows, r.spans[0][1])
+	return from, to, true
+}
+
+// live returns the live rows of the n from row from of the group on, as a selection (nil: all) and in number.
+func (r *Reader) live(from, n int) (vec.Selection, int) {
+	c := r.scan.Counters
+	if c != nil {
+		c.RowsScanned.Add(int64(n))
+	}
+	if r.scan.Mask == nil {
+		return nil, n
+	}
+	first := r.f.groups[r.group].first + int64(from)
+	r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
+	live := vec.Bitmap(r.words).Count(n)
+	if c != nil {
+		c.RowsMasked.Add(int64(n - live))
+	}
+	switch live {
+	case n:
+		return nil, n
+	case 0:
+		return nil, 0
+	}
+	r.sel = appendLive(r.sel[:0], r.words, n)
+	return r.sel, live
+}
+
+// appendLive appends the rows whose bit is set. Most words of a mask are full, and those take a loop of their own.
+func appendLive(sel vec.Selection, words []uint64, n int) vec.Selection {
+	sel = slices.Grow(sel, n)
+	out, at := sel[len(sel):len(sel)+n], 0
+	for w, word := range words[:(n+63)/64] {
+		row := int32(w * 64)
+		if word == ^uint64(0) && n-int(row) >= 64 {
+			full := out[at : at+64 : at+64]
+			for i := range full {
+				full[i] = row + int32(i)
+			}
+			at += 64
+			continue
+		}
+		for i := range int32(min(64, n-int(row))) {
+			out[at] = row + i
+			at += int(word >> uint(i) & 1)
+		}
+	}
+	return sel[:len(sel)+at]
+}
+
+// read evaluates the filters on rows from to limit and, when some are left, reads the scan's columns. It moves on to
+// the end of what it read, which may be before limit where pages end.
+func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (*vec.Batch, error) {
+	n, err := r.fit(ctx, from, limit-from)
+	if err != nil {
+		return nil, err
+	}
+	if n < limit-from && sel != nil {
+		cut, _ := slices.BinarySearch(sel, int32(n))
+		if sel = sel[:cut]; cut == 0 {
+			r.at = from + n
+			return nil, nil
+		}
+	}
+	r.at = from + n
+	if sel, err = r.filter(ctx, from, n, sel); err != nil || sel != nil && len(sel) == 0 {
+		return nil, err
+	}
+	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	for _, c := range r.scan.Columns {
+		v, err := r.columns[c].slice(ctx, r, from, n)
+		if err != nil {
+			return nil, err
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	if r.scan.Position {
+		b.Cols = append(b.Cols, positions(r.f.groups[r.group].first+int64(from), n))
+	}
+	if c := r.scan.Counters; c != nil {
+		c.RowsProduced.Add(int64(b.Rows()))
+	}
+	return b, nil
+}
+
+func positions(first int64, n int) *vec.Vector {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = first + int64(i)
+	}
+	return vec.FlatOf(vec.Int64Type, out, nil)
+}
+
+// filter narrows sel to the rows that pass every filter.
+func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (vec.Selection, error) {
+	for _, f := range r.filters {
+		var err error
+		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || len(sel) == 0 {
+			return sel, err
+		}
+	}
+	for i := range r.runtime {
+		l := &r.runtime[i]
+		for _, f := range l.filters {
+			var err error
+			if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || len(sel) == 0 {
+				return sel, err
+			}
+		}
+		if l.seen == nil || l.seen.Contains == nil {
+			continue
+		}
+		v, err := r.columns[l.from.Column].slice(ctx, r, from, n)
+		if err != nil {
+			return nil, err
+		}
+		r.sel = l.seen.Contains(v, sel, r.sel[:0])
+		if sel = r.trim(n); len(sel) == 0 && sel != nil {
+			return sel, nil
+		}
+	}
+	return sel, nil
+}
+
+func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel vec.Selection) (vec.Selection, error) {
+	v, err := r.columns[f.predicate.Column].slice(ctx, r, from, n)
+	if err != nil {
+		return nil, err
+	}
+	if sel == nil {
+		r.sel = slices.Grow(r.sel[:0], n)
+	}
+	r.sel = f.apply(v, sel, r.sel[:0])
+	return r.trim(n), nil
+}
+
+// trim returns r.sel, or nil when it holds all n rows. It is never nil when it holds none.
+func (r *Reader) trim(n int) vec.Selection {
+	if len(r.sel) == n {
+		return nil
+	}
+	if r.sel == nil {
+		r.sel = vec.Selection{}
+	}
+	return r.sel
+}
+
+// prune finds, at the first call and whenever a runtime filter has published, the rows that page bounds leave.
+func (r *Reader) prune(ctx context.Context) error {
+	changed := !r.started
+	for i := range r.runtime {
+		l := &r.runtime[i]
+		if b := l.from.bounds.Load(); b != l.seen {
+			changed, l.seen, l.filters = true, b, nil
+			t := r.f.schema.columns[l.from.Column].Type
+			for _, p := range b.predicates(l.from.Column) {
+				if Exact(t, p.Op) {
+					l.filters = append(l.filters, newFilter(p, t))
+				}
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	r.started = true
+	predicates := r.scan.current()
+	r.spans = [][2]int{{r.at, r.to}}
+	group := &r.f.groups[r.group]
+	if r.scan.Mask != nil && r.scan.Mask.AllDead(uint32(group.first)+uint32(r.at), uint32(r.to-r.at)) ||
+		!r.f.groupMayMatch(r.group, predicates) {
+		r.spans = nil
+		return nil
+	}
+	for i := range predicates {
+		spans, err := r.pageSpans(ctx, &predicates[i])
+		if err != nil {
+			return err
+		}
+		r.spans = intersect(r.spans, spans)
+	}
+	return nil
+}
+
+// pageSpans returns the rows of the pages that may hold a row that passes p.
+func (r *Reader) pageSpans(ctx context.Context, p *Predicate) ([][2]int, error) {
+	c := &r.f.schema.columns[p.Column]
+	whole := [][2]int{{r.at, r.to}}
+	if !c.flat(r.f.schema) {
+		return whole, nil
+	}
+	d, err := r.f.directory(ctx, r.group, c.leaves[0])
+	if err != nil {
+		return nil, err
+	}
+	var out [][2]int
+	for i := range d.pages {
+		page := &d.pages[i]
+		if !p.mayMatch(&page.bounds) {
+			continue
+		}
+		if k := len(out) - 1; k >= 0 && out[k][1] == page.first {
+			out[k][1] += page.rows
+		} else {
+			out = append(out, [2]int{page.first, page.first + page.rows})
+		}
+	}
+	return intersect(whole, out), nil
+}
+
+// intersect returns the rows in both of two ascending lists.
+func intersect(a, b [][2]int) [][2]int {
+	var out [][2]int
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		from, to := max(a[i][0], b[k][0]), min(a[i][1], b[k][1])
+		if from < to {
+			out = append(out, [2]int{from, to})
+		}
+		if a[i][1] < b[k][1] {
+			i++
+		} else {
+			k++
+		}
+	}
+	return out
+}
+
+// countSkipped counts, once a morsel is done, its pages that were never decoded.
+func (r *Reader) countSkipped() {
+	if r.scan.Counters == nil || r.at < 0 {
+		return
+	}
+	r.at = -1
+	r.spans = nil
+	for _, c := range r.columns {
+		if c != nil {
+			r.scan.Counters.PagesPruned.Add(int64(c.skipped(r)))
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package parquetstore
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+var errNotUTF8 = errors.New("a text value is not valid UTF-8")
+
+// checkText refuses text of other writers that is not UTF-8; ours checked it when it wrote.
+func (f *File) checkText(v *vec.Vector) error {
+	if f.own || v.Type.ID != vec.Text && v.Type.ID != vec.JSON {
+		return nil
+	}
+	return validText(v.Data[v.Offsets[0]:v.Offsets[v.N]], v.Offsets[0], v.Offsets)
+}
+
+// validText checks all strings at once: data as a whole, and that no string begins inside a character. base is the
+// offset of data[0].
+func validText(data []byte, base int32, offsets []int32) error {
+	if !utf8.Valid(data) {
+		return errNotUTF8
+	}
+	if isASCII(data) {
+		return nil
+	}
+	for _, o := range offsets {
+		if at := int(o - base); at < len(data) && !utf8.RuneStart(data[at]) {
+			return errNotUTF8
+		}
+	}
+	return nil
+}
+
+func isASCII(b []byte) bool {
+	for len(b) >= 8 {
+		if (b[0]|b[1]|b[2]|b[3]|b[4]|b[5]|b[6]|b[7])&0x80 != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
