@@ -44,7 +44,7 @@ func (c *Cache) Adopt(from, to Set, fates func(tablet uint64) Fate) bool {
 }
 
 func sameStaging(a, b Tablet) bool {
-	return a.ID == b.ID && a.Rows == b.Rows && a.Append == b.Append && a.Truncates == b.Truncates && a.Disjoint == b.Disjoint
+	return a.ID == b.ID && a.Rows == b.Rows && a.Append == b.Append && a.TruncateBefore == b.TruncateBefore && a.Disjoint == b.Disjoint
 }
 
 // adopt returns the resolution of to, or nil when prev does not imply it.
@@ -53,7 +53,7 @@ func adopt(prev *resolution, to Set, fates func(tablet uint64) Fate) *resolution
 	r := &resolver{dead: map[uint64]*roaring.Bitmap{}, next: &resolution{
 		set: to, masks: &Masks{base: to.Base, over: map[uint64]*Mask{}},
 	}}
-	r.next.masks.truncated = slices.ContainsFunc(to.Staging, func(t Tablet) bool { return t.Truncates })
+	r.next.masks.truncated = slices.ContainsFunc(to.Staging, func(t Tablet) bool { return t.TruncateBefore })
 	for _, t := range to.Staging {
 		m, err := prev.masks.Of(t.ID)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 type Cache struct {
 	files       *Files
 	budgetBytes int64
+	limits      limits
 
 	mu      sync.Mutex
 	entries map[setKey]*list.Element // of *cached
@@ -58,7 +59,7 @@ type flight struct {
 // NewCache returns a cache that reads key files through files and holds about budgetBytes of masks.
 func NewCache(files *Files, budgetBytes int64) *Cache {
 	return &Cache{
-		files: files, budgetBytes: budgetBytes, entries: map[setKey]*list.Element{}, recent: list.New(),
+		files: files, budgetBytes: budgetBytes, limits: defaultLimits, entries: map[setKey]*list.Element{}, recent: list.New(),
 		flights: map[setKey]*flight{},
 	}
 }
@@ -75,7 +76,7 @@ func prefixKeys(set *Set) []setKey {
 		binary.LittleEndian.PutUint64(buf[16:], t.ID)
 		binary.LittleEndian.PutUint64(buf[24:], uint64(t.Append))
 		binary.LittleEndian.PutUint32(buf[32:], t.Rows)
-		buf[36], buf[37] = flag(t.Truncates), flag(t.Disjoint)
+		buf[36], buf[37] = flag(t.TruncateBefore), flag(t.Disjoint)
 		keys[i+1] = setKey{set.Table, set.Base.identity, i + 1, xxh3.Hash128(buf[:])}
 	}
 	return keys
@@ -156,7 +157,7 @@ func (c *Cache) start(ctx context.Context, set Set, keys []setKey) *flight {
 	go func() {
 		defer cancel()
 		f.err = guard("resolution", func() (err error) {
-			f.res, err = extend(ctx, c.files, prev, set)
+			f.res, err = extend(ctx, c.files, c.limits, prev, set)
 			return err
 		})
 		c.mu.Lock()

@@ -50,7 +50,7 @@ type table struct {
 	view    *Base
 	version int
 	nextID  uint64
-	append  int64
+	append  uint64
 	live    map[uint64]Position // the model: the live row of each key
 }
 
@@ -59,6 +59,10 @@ func newTable(t *testing.T, seed uint64, width Width) *table {
 	tb := &table{t: t, r: rand.New(rand.NewPCG(seed, 2)), width: width, disk: d, files: NewFiles(d.open),
 		tablets: map[uint64]*stored{}, live: map[uint64]Position{}, nextID: 1}
 	tb.cache = NewCache(tb.files, 64<<10+int64(tb.r.IntN(1<<20)))
+	// Odd seeds split resolution into chunks and slabs as only huge appends would.
+	if seed%2 == 1 {
+		tb.cache.limits = limits{chunk: 1 + tb.r.Uint64N(100), slab: tb.r.IntN(100), slabMerge: tb.r.IntN(300)}
+	}
 	tb.rebase()
 	return tb
 }
@@ -144,7 +148,7 @@ func (tb *table) appendChanges() {
 				deletes.Add(uint32(row))
 			}
 		}
-		t := tb.write(Tablet{Append: tb.append, Truncates: truncates, Disjoint: disjoint}, keys, deletes)
+		t := tb.write(Tablet{Append: tb.append, TruncateBefore: truncates, Disjoint: disjoint}, keys, deletes)
 		tb.staging = append(tb.staging, t)
 		for row, k := range keys {
 			if delete(tb.live, k); !deletes.Contains(uint32(row)) {
@@ -161,7 +165,7 @@ func (tb *table) check(what string) *Masks {
 	if err != nil {
 		tb.t.Fatalf("%s: %v", what, err)
 	}
-	fresh, err := extend(context.Background(), tb.files, bare(tb.set()), tb.set())
+	fresh, err := extend(context.Background(), tb.files, defaultLimits, bare(tb.set()), tb.set())
 	if err != nil {
 		tb.t.Fatalf("%s: from scratch: %v", what, err)
 	}
@@ -330,7 +334,7 @@ func (tb *table) reload() {
 		for k := part; k < 300; k += 3 {
 			keys = append(keys, uint64(k))
 		}
-		t := tb.write(Tablet{Append: tb.append, Truncates: true, Disjoint: true}, keys, nil)
+		t := tb.write(Tablet{Append: tb.append, TruncateBefore: true, Disjoint: true}, keys, nil)
 		tb.staging = append(tb.staging, t)
 		for row, k := range keys {
 			tb.live[k] = Position{t.ID, uint32(row)}
@@ -385,13 +389,13 @@ func TestSidecarsBackWhatSlabsCannotHold(t *testing.T) {
 		tb.appendChanges()
 	}
 	set := tb.set()
-	full, err := extend(context.Background(), tb.files, bare(set), set)
+	full, err := extend(context.Background(), tb.files, defaultLimits, bare(set), set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := set
 	half.Staging = set.Staging[:len(set.Staging)/2]
-	prev, err := extend(context.Background(), tb.files, bare(half), half)
+	prev, err := extend(context.Background(), tb.files, defaultLimits, bare(half), half)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +404,7 @@ func TestSidecarsBackWhatSlabsCannotHold(t *testing.T) {
 	for _, s := range half.Staging {
 		flat.layers = append(flat.layers, layer{tablet: s, firstAppend: s.Append, lastAppend: s.Append})
 	}
-	got, err := extend(context.Background(), tb.files, &flat, set)
+	got, err := extend(context.Background(), tb.files, defaultLimits, &flat, set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const (
-	// chunkRows bounds how many staged rows are resolved at a time, and so the memory of resolution.
-	chunkRows = 4 << 20
-	// slabRows is the largest chunk that is kept in memory for later look-ups; larger ones stay in their sidecars.
-	slabRows = 1 << 20
-	// slabMergeRows is the largest slab that slabs are merged into.
-	slabMergeRows = 4 << 20
-)
+// limits bounds the memory of resolution, in rows.
+type limits struct {
+	chunk     uint64 // staged rows that are resolved at a time
+	slab      int    // the largest chunk that is kept in memory for later look-ups; larger ones stay in their sidecars
+	slabMerge int    // the largest slab that slabs are merged into
+}
+
+var defaultLimits = limits{chunk: 4 << 20, slab: 1 << 20, slabMerge: 4 << 20}
 
 // layer is where some staging tablets are looked up: a slab, or the sidecar of one.
 type layer struct {
 	slab   *slab
 	tablet Tablet // of the sidecar, when slab is nil
 
-	firstAppend, lastAppend int64
+	firstAppend, lastAppend uint64
 }
 
 // resolution is the masks of a set with what the next staging tablets need. It is immutable once made.
@@ -48,7 +48,8 @@ func bare(set Set) *resolution {
 // resolver extends a resolution by staging tablets.
 type resolver struct {
 	files *Files
-	next  *resolution
+	limits
+	next *resolution
 
 	mu   sync.Mutex
 	dead map[uint64]*roaring.Bitmap // rows that the new tablets kill, by tablet
@@ -57,18 +58,18 @@ type resolver struct {
 // extend returns the resolution of set, of whose staging tablets prev resolved the first ones:
 //
 //	resolved(set) = resolved(prev) OR older positions of the new keys OR delete rows of the new tablets
-func extend(ctx context.Context, files *Files, prev *resolution, set Set) (*resolution, error) {
-	r := &resolver{files: files, dead: map[uint64]*roaring.Bitmap{}, next: &resolution{
+func extend(ctx context.Context, files *Files, lim limits, prev *resolution, set Set) (*resolution, error) {
+	r := &resolver{files: files, limits: lim, dead: map[uint64]*roaring.Bitmap{}, next: &resolution{
 		set:    set,
 		masks:  &Masks{base: set.Base, over: maps.Clone(prev.masks.over), truncated: prev.masks.truncated},
 		layers: slices.Clone(prev.layers),
 		bytes:  prev.bytes,
 	}}
 	for done := len(prev.set.Staging); done < len(set.Staging); {
-		if set.Staging[done].Truncates && (done == 0 || set.Staging[done-1].Append != set.Staging[done].Append) {
+		if set.Staging[done].TruncateBefore && (done == 0 || set.Staging[done-1].Append != set.Staging[done].Append) {
 			r.truncate(set.Staging[:done])
 		}
-		n := chunk(set.Staging[done:])
+		n := r.chunkLen(set.Staging[done:])
 		if err := r.resolve(ctx, set.Staging[done:done+n]); err != nil {
 			return nil, err
 		}
@@ -77,16 +78,16 @@ func extend(ctx context.Context, files *Files, prev *resolution, set Set) (*reso
 	return r.next, r.publish()
 }
 
-// chunk returns how many of the tablets are resolved together: not across a TRUNCATE, nor across the end of a
+// chunkLen returns how many of the tablets are resolved together: not across a TRUNCATE, nor across the end of a
 // disjoint append, whose tablets skip each other.
-func chunk(tablets []Tablet) int {
+func (l limits) chunkLen(tablets []Tablet) int {
 	rows, n := uint64(0), 0
 	for n < len(tablets) {
 		t := tablets[n]
 		rows += uint64(t.Rows)
 		if n > 0 {
 			newAppend := t.Append != tablets[n-1].Append
-			if rows > chunkRows || newAppend && (t.Truncates || t.Disjoint || tablets[n-1].Disjoint) {
+			if rows > l.chunk || newAppend && (t.TruncateBefore || t.Disjoint || tablets[n-1].Disjoint) {
 				break
 			}
 		}
@@ -146,7 +147,7 @@ func (r *resolver) resolve(ctx context.Context, tablets []Tablet) error {
 			return err
 		}
 	}
-	if len(s.hi) <= slabRows {
+	if len(s.hi) <= r.slab {
 		r.pushSlab(layer{slab: s, firstAppend: tablets[0].Append, lastAppend: tablets[len(tablets)-1].Append})
 		return nil
 	}
@@ -366,7 +367,7 @@ func (r *resolver) pushSlab(l layer) {
 	r.next.bytes += l.slab.bytes()
 	for n := len(layers); n > 0 && layers[n-1].slab != nil; n-- {
 		older, newer := layers[n-1].slab, l.slab
-		if len(older.hi) > 2*len(newer.hi) || len(older.hi)+len(newer.hi) > slabMergeRows {
+		if len(older.hi) > 2*len(newer.hi) || len(older.hi)+len(newer.hi) > r.slabMerge {
 			break
 		}
 		l = layer{slab: mergeSlabs(older, newer), firstAppend: layers[n-1].firstAppend, lastAppend: l.lastAppend}

@@ -14,12 +14,12 @@ type Tablet struct {
 	Rows      uint32
 	Committed *roaring.Bitmap // committed dead rows, nil for none; must not change later
 
-	// The rest is for staging tablets. Tablets of one append agree in Append, Truncates and Disjoint.
+	// The rest is for staging tablets. Tablets of one append agree in Append, TruncateBefore and Disjoint.
 
-	Keys      string // name of the sidecar
-	Append    int64  // order of the append that wrote the tablet; tablets of one append share it
-	Truncates bool   // the append begins with a TRUNCATE: it masks every row of older appends and of the base
-	Disjoint  bool   // no key lies in two tablets of the append, so they need no look-up among each other
+	Keys           string // name of the sidecar
+	Append         uint64 // order of the append that wrote the tablet; tablets of one append share it
+	TruncateBefore bool   // the append begins with a TRUNCATE: it masks every row of older appends and of the base
+	Disjoint       bool   // no key lies in two tablets of the append, so they need no look-up among each other
 }
 
 // Base is the base tablets of a table with their committed masks. It is immutable: make one for each change of them
@@ -80,7 +80,7 @@ func (s *Set) check() error {
 			return sqlerr.New(sqlerr.Internal, "table %d: staging tablet %d is out of order", s.Table, t.ID)
 		}
 		if i > 0 && t.Append == s.Staging[i-1].Append &&
-			(t.Truncates != s.Staging[i-1].Truncates || t.Disjoint != s.Staging[i-1].Disjoint) {
+			(t.TruncateBefore != s.Staging[i-1].TruncateBefore || t.Disjoint != s.Staging[i-1].Disjoint) {
 			return sqlerr.New(sqlerr.Internal, "table %d: the tablets of append %d differ in what they say of it",
 				s.Table, t.Append)
 		}
