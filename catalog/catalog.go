@@ -2,111 +2,218 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/sqlerr"
 )
 
+// Defaults of [OpenOptions].
+const (
+	DefaultCheckpointEvery = 256
+	DefaultRetention       = time.Hour
+)
+
+// OpenOptions tune a catalog. The zero OpenOptions are good for a server.
+type OpenOptions struct {
+	CheckpointEvery int           // commits between checkpoints; 0: DefaultCheckpointEvery, negative: none
+	Retention       time.Duration // how long older versions stay readable; 0: DefaultRetention
+	ReadOnly        bool          // refuse commits, write nothing
+	Engine          string        // name of this process in the log; "" is anonymous
+
+	// Now is the clock of commits, time.Now when nil.
+	Now func() time.Time
+
+	// Report receives faults of work in the background, such as a checkpoint that could not be written; nil drops
+	// them. They never endanger a commit.
+	Report func(error)
+}
+
+func (o *OpenOptions) fillDefaults() {
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = DefaultCheckpointEvery
+	}
+	if o.Retention == 0 {
+		o.Retention = DefaultRetention
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Report == nil {
+		o.Report = func(error) {}
+	}
+}
+
 // Catalog is an open data root. All methods may be called from any goroutine.
-type Catalog struct{ store objstore.Store }
+type Catalog struct {
+	store   objstore.Store
+	options OpenOptions
 
-// Open reads the newest checkpoint of a root and the commits after it; an empty store becomes a root with the schema
-// public at its first commit. Close the catalog when done.
+	current atomic.Pointer[Snapshot]
+
+	// writing is held by whoever moves current; a channel, so that waiting for it can be cancelled.
+	writing chan struct{}
+	// seenAlive is when the log entry of current was last known to be in the store. Guarded by writing.
+	seenAlive time.Time
+
+	changedMu sync.Mutex
+	changed   chan struct{}
+
+	pins pins
+
+	sweepMu      sync.Mutex
+	sweptThrough uint64 // garbage up to this version was deleted by this process
+
+	background     sync.WaitGroup
+	checkpointing  atomic.Bool
+	stopBackground context.CancelFunc
+	backgroundCtx  context.Context
+	closed         atomic.Bool
+}
+
+// Open reads the newest checkpoint of a root and the commits after it; an empty store is the root at version 0, with
+// the schema public. Close the catalog when done.
 func Open(ctx context.Context, store objstore.Store, options OpenOptions) (*Catalog, error) {
-	return nil, nil
+	options.fillDefaults()
+	s, err := loadNewest(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalog{
+		store: store, options: options, writing: make(chan struct{}, 1), changed: make(chan struct{}), seenAlive: time.Now(),
+	}
+	c.backgroundCtx, c.stopBackground = context.WithCancel(context.WithoutCancel(ctx))
+	c.current.Store(s)
+	return c, nil
 }
 
-// Close waits for work in the background. It is idempotent.
-func (c *Catalog) Close() error { return nil }
+// Close ends work in the background and waits for it. Snapshots stay usable. It is idempotent.
+func (c *Catalog) Close() error {
+	c.closed.Store(true)
+	c.stopBackground()
+	c.background.Wait()
+	return nil
+}
 
-// Snapshot returns the newest version this process knows, in constant time.
-func (c *Catalog) Snapshot() *Snapshot { return nil }
+// Snapshot returns the newest version this process knows, in constant time. Use [Catalog.Pin] to read its files.
+func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
-// Pin returns the newest snapshot and keeps its files from being swept by this process until Release.
-func (c *Catalog) Pin() *Pin { return nil }
+// Changed returns a channel that is closed when the newest snapshot is no longer the one at the time of the call. Take
+// the channel first and the snapshot then, to miss nothing.
+func (c *Catalog) Changed() <-chan struct{} {
+	c.changedMu.Lock()
+	defer c.changedMu.Unlock()
+	return c.changed
+}
 
-// PinAt pins the snapshot of a version; 22023 when it is newer than the newest or older than the retention.
-func (c *Catalog) PinAt(ctx context.Context, version uint64) (*Pin, error) { return nil, nil }
+// publish makes s the newest snapshot. The caller holds writing.
+func (c *Catalog) publish(s *Snapshot) {
+	c.current.Store(s)
+	c.seenAlive = time.Now()
+	c.changedMu.Lock()
+	defer c.changedMu.Unlock()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
 
-// PinAsOf pins the snapshot that was the newest at a time; 22023 when that is older than the retention.
-func (c *Catalog) PinAsOf(ctx context.Context, t time.Time) (*Pin, error) { return nil, nil }
+func (c *Catalog) lock(ctx context.Context) error {
+	select {
+	case c.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
-// Pin is a snapshot whose files stay.
-type Pin struct{ *Snapshot }
+func (c *Catalog) unlock() { <-c.writing }
 
-// Release gives the files up. It is idempotent.
-func (p *Pin) Release() {}
+// Refresh applies the commits of other processes and returns the newest snapshot. On an error the snapshot before
+// stays the newest.
+func (c *Catalog) Refresh(ctx context.Context) (*Snapshot, error) {
+	if err := c.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer c.unlock()
+	if _, err := c.catchUp(ctx, 0); err != nil {
+		return nil, err
+	}
+	return c.current.Load(), nil
+}
 
-// Refresh applies the commits of other processes and returns the newest snapshot.
-func (c *Catalog) Refresh(ctx context.Context) (*Snapshot, error) { return nil, nil }
+// catchUp applies the entries behind current and reports whether one of them carries nonce, when that is not 0. The
+// caller holds writing.
+func (c *Catalog) catchUp(ctx context.Context, nonce uint64) (mine bool, err error) {
+	s := c.current.Load()
+	for {
+		next, h, err := readEntry(ctx, c.store, s)
+		if errors.Is(err, objstore.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return mine, err
+		}
+		mine = mine || nonce != 0 && h.nonce == nonce
+		s = next
+		c.publish(s)
+	}
+	if time.Since(c.seenAlive) < c.trust() {
+		return mine, nil
+	}
+	return mine, c.checkAlive(ctx, s)
+}
 
-// Changed returns a channel that is closed when the newest snapshot is no longer the one at the time of the call.
-func (c *Catalog) Changed() <-chan struct{} { return nil }
+// trust is how long the log entry of current may go unseen before it could have been cut off by a sweep.
+func (c *Catalog) trust() time.Duration { return c.options.Retention / 4 }
 
-// Watch refreshes at an interval until ctx ends, so that commits of other processes are seen; report is called with
+// checkAlive finds out whether the log was cut beyond s while this process slept, and loads the newest state if so.
+// Sweeps leave the entry of every version from the oldest checkpoint on, so s is in the log unless it was passed.
+func (c *Catalog) checkAlive(ctx context.Context, s *Snapshot) error {
+	if s.version > 0 {
+		_, err := c.store.Stat(ctx, entryPath(s.version))
+		if err != nil && !errors.Is(err, objstore.ErrNotFound) {
+			return err
+		}
+		if err != nil {
+			return c.reload(ctx)
+		}
+	} else if newest, err := loadNewest(ctx, c.store); err != nil {
+		return err
+	} else if newest.version > 0 {
+		c.publish(newest)
+	}
+	c.seenAlive = time.Now()
+	return nil
+}
+
+func (c *Catalog) reload(ctx context.Context) error {
+	newest, err := loadNewest(ctx, c.store)
+	if err != nil {
+		return err
+	}
+	if have := c.current.Load().version; newest.version <= have {
+		return sqlerr.New(sqlerr.DataCorrupted, "%s: %w", entryPath(have), errors.New("the newest log entry has gone")).
+			Hintf("restore the folder log/ of the data root from a copy, and run flightsrv check")
+	}
+	c.publish(newest)
+	return nil
+}
+
+// Watch refreshes at an interval until ctx ends, so that commits of other processes are seen. report is called with
 // each error, and the watch goes on.
-func (c *Catalog) Watch(ctx context.Context, interval time.Duration, report func(error)) {}
-
-// Commit makes the edits in one commit and returns the snapshot it led to.
-func (c *Catalog) Commit(ctx context.Context, edits ...Edit) (*Snapshot, error) { return nil, nil }
-
-// CommitFrom commits the edits of a transaction that read at base: snapshot isolation, the first committer wins. It
-// fails with 40001 when a table the edits touch was dropped or had its columns changed since base, or when an edit no
-// longer fits. With rebase not nil, edits that no longer fit are given to it with the newest snapshot, to be made anew
-// (such as two masks of one tablet united); an error of rebase is returned.
-func (c *Catalog) CommitFrom(ctx context.Context, base *Snapshot, edits []Edit, rebase Rebase) (*Snapshot, error) {
-	return nil, nil
-}
-
-// Rebase makes the edits of a transaction again, to fit newest. fault is why the edits before did not.
-type Rebase func(ctx context.Context, newest *Snapshot, edits []Edit, fault error) ([]Edit, error)
-
-// Preview returns the snapshot the edits would lead to, without committing: what a transaction sees of its own work.
-// The tables changed have set versions no commit uses.
-func (s *Snapshot) Preview(edits ...Edit) (*Snapshot, error) { return nil, nil }
-
-// Sweep deletes files forgotten longer than the retention ago and cuts the log behind an old checkpoint.
-func (c *Catalog) Sweep(ctx context.Context) (Swept, error) { return Swept{}, nil }
-
-// Swept is what a sweep did.
-type Swept struct {
-	Files      int // data files deleted
-	LogEntries int // log files and checkpoints deleted
-}
-
-// Check verifies a root: see CheckOptions.
-func Check(ctx context.Context, store objstore.Store, options CheckOptions) (*Report, error) {
-	return nil, nil
-}
-
-// CheckOptions say what Check does beyond verifying the log and that every named file exists with its size.
-type CheckOptions struct {
-	Repair    bool          // delete orphans
-	OrphanAge time.Duration // only orphans this old are deleted, since younger ones may be about to be committed; 0: 24 hours
-
-	// Verify, when not nil, checks the contents of a file; its error becomes a problem of the report.
-	Verify func(ctx context.Context, file FileRef) error
-}
-
-// Report is what Check found.
-type Report struct {
-	Version  uint64    // newest version
-	Tables   int       // tables at that version
-	Files    int       // files they name
-	Problems []Problem // empty: all is well
-	Orphans  []Orphan  // files nothing names
-}
-
-// Problem is one fault.
-type Problem struct {
-	Path string
-	Err  error
-}
-
-// Orphan is a file no readable version names.
-type Orphan struct {
-	Path    string
-	Bytes   int64
-	Age     time.Duration
-	Removed bool
+func (c *Catalog) Watch(ctx context.Context, interval time.Duration, report func(error)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, err := c.Refresh(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+	}
 }

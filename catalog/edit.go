@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"time"
-
-	"github.com/tidemarkdb/tidemark/tablet"
-)
+import "github.com/tidemarkdb/tidemark/tablet"
 
 // Edit is one change a commit makes. The edits of a commit apply in order, all or none. An edit holds everything it
 // needs to check that it still fits; the error of one that does not is an SQLSTATE the user may see: 40001 when
@@ -224,15 +220,4 @@ type SetSetting struct {
 type expire struct {
 	Horizon uint64 `json:"horizon"` // versions below it are no longer readable
 	Deleted uint64 `json:"deleted"` // garbage of commits up to this version is deleted
-}
-
-// OpenOptions tune a catalog. The zero OpenOptions are good for a server.
-type OpenOptions struct {
-	CheckpointEvery int           // commits between checkpoints; 0: 256, negative: none
-	Retention       time.Duration // how long older versions stay readable; 0: an hour
-	ReadOnly        bool          // refuse commits, write nothing
-	Engine          string        // name of this process in commit headers; "" is anonymous
-
-	// Now is the clock of commits, time.Now when nil.
-	Now func() time.Time
 }

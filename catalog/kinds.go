@@ -25,11 +25,52 @@ func (*SetSetting) kind() string     { return "set_setting" }
 func (*expire) kind() string         { return "expire" }
 
 // editKinds makes an empty edit of each stored kind.
-var editKinds = map[string]func() Edit{}
+var editKinds = func() map[string]func() Edit {
+	kinds := make(map[string]func() Edit)
+	for _, make := range []func() Edit{
+		func() Edit { return new(CreateSchema) }, func() Edit { return new(DropSchema) },
+		func() Edit { return new(CreateTable) }, func() Edit { return new(DropTable) },
+		func() Edit { return new(RenameTable) }, func() Edit { return new(AlterColumns) },
+		func() Edit { return new(CreateView) }, func() Edit { return new(DropView) },
+		func() Edit { return new(CreateStream) }, func() Edit { return new(DropStream) },
+		func() Edit { return new(AttachStream) }, func() Edit { return new(DetachStream) },
+		func() Edit { return new(SetIngestState) }, func() Edit { return new(AcquireWorker) },
+		func() Edit { return new(Append) }, func() Edit { return new(Load) }, func() Edit { return new(Adopt) },
+		func() Edit { return new(ReplaceTablets) }, func() Edit { return new(Modify) },
+		func() Edit { return new(Truncate) }, func() Edit { return new(ReplaceRuns) },
+		func() Edit { return new(SetSetting) }, func() Edit { return new(expire) },
+	} {
+		kinds[make().kind()] = make
+	}
+	return kinds
+}()
 
-func register[E any, P interface {
-	*E
-	Edit
-}]() {
-	editKinds[P(new(E)).kind()] = func() Edit { return P(new(E)) }
+// validator is an edit with rules that do not depend on the snapshot. They are checked before a commit and never on
+// replay, so that a later release may tighten them.
+type validator interface{ validate() error }
+
+// resolver is an edit that is spelled out before a commit.
+type resolver interface{ resolve() (Edit, error) }
+
+func (e *CreateTable) resolve() (Edit, error) { return e.Resolve() }
+
+// prepare returns the edits as they will be stored, checked as far as they can be without a snapshot.
+func prepare(edits []Edit) ([]Edit, error) {
+	out := make([]Edit, len(edits))
+	for i, e := range edits {
+		if r, ok := e.(resolver); ok {
+			resolved, err := r.resolve()
+			if err != nil {
+				return nil, err
+			}
+			e = resolved
+		}
+		if v, ok := e.(validator); ok {
+			if err := v.validate(); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = e
+	}
+	return out, nil
 }

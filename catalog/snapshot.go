@@ -43,8 +43,14 @@ func keyFor(schema, name string) relationKey { return relationKey(schema + "\x00
 // Version returns the number of the commit that led here; 0 is the empty root.
 func (s *Snapshot) Version() uint64 { return s.version }
 
-// Time returns when that commit was made, by the clock of its process; it never goes back from one version to the next.
-func (s *Snapshot) Time() time.Time { return time.UnixMicro(s.micros) }
+// Time returns when that commit was made, by the clock of its process; it never goes back from one version to the
+// next. The empty root has the zero time.
+func (s *Snapshot) Time() time.Time {
+	if s.version == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(s.micros)
+}
 
 // HasSchema reports whether a schema exists.
 func (s *Snapshot) HasSchema(name string) bool {

@@ -1,0 +1,237 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablet"
+)
+
+// DefaultOrphanAge is how old an orphan must be before Check deletes it: more than the longest load takes.
+const DefaultOrphanAge = 24 * time.Hour
+
+// CheckOptions say what Check does beyond verifying the log and that every named file exists with its size.
+type CheckOptions struct {
+	Repair    bool          // delete orphans
+	OrphanAge time.Duration // only orphans this old are deleted, since younger ones may be about to be committed; 0: DefaultOrphanAge, negative: any age
+
+	// Verify, when not nil, checks the contents of a file of the newest version; its error becomes a problem.
+	Verify func(ctx context.Context, file FileRef) error
+
+	Now func() time.Time // clock for the age of orphans, time.Now when nil
+}
+
+// Report is what Check found.
+type Report struct {
+	Version   uint64 // newest version
+	Tables    int    // tables at that version
+	Files     int    // files they name
+	Bytes     int64  // of these files
+	Forgotten int    // files only older versions name, which a sweep will delete
+	Problems  []Problem
+	Orphans   []Orphan // files no version names
+}
+
+// OK reports that there is no problem. Orphans are none: they cost space alone.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Problem is one fault.
+type Problem struct {
+	Path string
+	Err  error
+}
+
+// Orphan is a file no readable version names, left behind by a crash.
+type Orphan struct {
+	Path    string
+	Bytes   int64
+	Age     time.Duration
+	Removed bool
+}
+
+// tempCleaner is a store whose crashed writers leave files outside of the listing.
+type tempCleaner interface {
+	CleanTemp(ctx context.Context, age time.Duration) (int, error)
+}
+
+// Check verifies the root in a store: the chain of log files and their checksums, that every checkpoint says what the
+// log says, and every file the newest version names. With Repair it deletes orphans, and only those. Faults of the
+// root are problems in the report; the error is for a store that does not answer.
+func Check(ctx context.Context, store objstore.Store, options CheckOptions) (*Report, error) {
+	if options.OrphanAge == 0 {
+		options.OrphanAge = DefaultOrphanAge
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	k := &checker{store: store, options: options, report: &Report{}}
+	s, err := k.log(ctx)
+	if err != nil || s == nil {
+		return k.report, err
+	}
+	return k.report, k.files(ctx, s)
+}
+
+type checker struct {
+	store   objstore.Store
+	options CheckOptions
+	report  *Report
+}
+
+func (k *checker) problem(path string, err error) {
+	k.report.Problems = append(k.report.Problems, Problem{path, err})
+}
+
+// log verifies the log and returns the newest snapshot, nil when it cannot be known.
+func (k *checker) log(ctx context.Context) (*Snapshot, error) {
+	checkpoints, err := listVersions(ctx, k.store, checkpointPrefix, 0)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := listVersions(ctx, k.store, logDir, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := emptyRoot()
+	if len(checkpoints) > 0 {
+		oldest := checkpoints[0]
+		if s, err = readCheckpoint(ctx, k.store, oldest); err != nil {
+			return nil, k.fault(checkpointPath(oldest), err)
+		}
+		entries = slices.DeleteFunc(entries, func(v uint64) bool { return v <= oldest })
+		checkpoints = checkpoints[1:]
+	}
+	for _, v := range entries {
+		if v != s.version+1 {
+			k.problem(entryPath(s.version+1), missing(s.version+1, v))
+			return nil, nil
+		}
+		next, _, err := readEntry(ctx, k.store, s)
+		if err != nil {
+			return nil, k.fault(entryPath(v), err)
+		}
+		s = next
+		if len(checkpoints) > 0 && checkpoints[0] == v {
+			if err := k.checkpoint(ctx, s); err != nil {
+				return nil, err
+			}
+			checkpoints = checkpoints[1:]
+		}
+	}
+	for _, v := range checkpoints {
+		k.problem(checkpointPath(v), damaged(checkpointPath(v), 0, "the log ends at version %d, before it", s.version))
+	}
+	return s, nil
+}
+
+// checkpoint compares a checkpoint with the state the log leads to.
+func (k *checker) checkpoint(ctx context.Context, s *Snapshot) error {
+	path := checkpointPath(s.version)
+	stored, err := readCheckpoint(ctx, k.store, s.version)
+	if err != nil {
+		return k.fault(path, err)
+	}
+	want, err := encodeCheckpoint(s)
+	if err != nil {
+		return err
+	}
+	have, err := encodeCheckpoint(stored)
+	if err != nil {
+		return err
+	}
+	if string(want) != string(have) || stored.checksum != s.checksum {
+		k.problem(path, damaged(path, headerSize, "it does not say what the log says"))
+	}
+	return nil
+}
+
+// fault notes a fault of the root as a problem, and returns others.
+func (k *checker) fault(path string, err error) error {
+	if sqlerr.Code(err) == sqlerr.DataCorrupted || errors.Is(err, objstore.ErrNotFound) {
+		k.problem(path, err)
+		return nil
+	}
+	return err
+}
+
+// files verifies the data files against the newest snapshot.
+func (k *checker) files(ctx context.Context, s *Snapshot) error {
+	k.report.Version, k.report.Tables = s.version, s.tables.Len()
+	named := make(map[string]FileRef)
+	for f := range s.Files() {
+		named[f.Path()] = f
+	}
+	k.report.Files = len(named)
+	forgotten := make(map[string]bool)
+	for _, g := range s.garbage.All() {
+		for _, path := range g.Files {
+			forgotten[path] = true
+		}
+	}
+	for _, dir := range []string{tablet.TablesDir, tablet.MasksDir} {
+		for info, err := range k.store.List(ctx, dir, "") {
+			if err != nil {
+				return fmt.Errorf("listing the data files: %w", err)
+			}
+			if err := k.file(ctx, info, named, forgotten); err != nil {
+				return err
+			}
+		}
+	}
+	for path := range named { // what was found has been taken out
+		k.problem(path, sqlerr.New(sqlerr.DataCorrupted, "%s: %w", path, objstore.ErrNotFound).
+			Hintf("restore the file from a copy of the data root"))
+	}
+	slices.SortFunc(k.report.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	if cleaner, ok := k.store.(tempCleaner); ok && k.options.Repair {
+		_, err := cleaner.CleanTemp(ctx, max(0, k.options.OrphanAge))
+		return err
+	}
+	return nil
+}
+
+func (k *checker) file(ctx context.Context, info objstore.Info, named map[string]FileRef, forgotten map[string]bool) error {
+	ref, ok := named[info.Path]
+	if !ok {
+		if forgotten[info.Path] {
+			k.report.Forgotten++
+			return nil
+		}
+		return k.orphan(ctx, info)
+	}
+	delete(named, info.Path)
+	k.report.Bytes += info.Size
+	if ref.Size >= 0 && ref.Size != info.Size {
+		k.problem(info.Path, damaged(info.Path, int(min(ref.Size, info.Size)), "the file should have %d bytes and has %d", ref.Size, info.Size))
+		return nil
+	}
+	if k.options.Verify == nil {
+		return nil
+	}
+	if err := k.options.Verify(ctx, ref); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		k.problem(info.Path, err)
+	}
+	return nil
+}
+
+func (k *checker) orphan(ctx context.Context, info objstore.Info) error {
+	o := Orphan{Path: info.Path, Bytes: info.Size, Age: k.options.Now().Sub(info.ModTime)}
+	ours := tablet.ParsePath(info.Path).Kind != tablet.UnknownFile
+	if k.options.Repair && ours && o.Age >= k.options.OrphanAge {
+		if err := k.store.Delete(ctx, info.Path); err != nil {
+			return fmt.Errorf("deleting an orphan: %w", err)
+		}
+		o.Removed = true
+	}
+	k.report.Orphans = append(k.report.Orphans, o)
+	return nil
+}
