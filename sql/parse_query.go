@@ -1,0 +1,410 @@
+package sql
+
+import "github.com/tidemarkdb/tidemark/sqlerr"
+
+// atQuery reports whether a query begins n tokens ahead, parentheses not counted.
+func (p *parser) atQuery(n int) bool {
+	t := p.peek(n)
+	if t.kind != tokenWord {
+		return false
+	}
+	switch t.word {
+	case "select", "with", "from", "table":
+		return true
+	case "values":
+		return p.peekSymbol(n+1, "(")
+	}
+	return false
+}
+
+// query reads a query with all that may stand around it.
+func (p *parser) query() QueryExpr {
+	p.enter()
+	defer p.leave()
+	pos := p.pos()
+	with := p.with()
+	return p.queryTail(pos, with, p.setOperations(p.queryPrimary(), 0))
+}
+
+// queryTail reads ORDER BY, LIMIT and the like behind a body.
+func (p *parser) queryTail(pos int, with *With, body QueryExpr) QueryExpr {
+	q := &Query{With: with, Body: body, Pos: pos}
+	if p.acceptAll("order", "by") {
+		p.list(func() { q.OrderBy = append(q.OrderBy, p.orderItem(true)) }, p.atQueryEnd)
+	}
+	for {
+		switch {
+		case q.Limit == nil && p.accept("limit"):
+			if !p.accept("all") {
+				q.Limit = p.expr()
+			}
+			if p.atSymbol(",") {
+				p.failAt(p.pos(), sqlerr.SyntaxError, "LIMIT #,# syntax is not supported", "use LIMIT count OFFSET start")
+			}
+		case q.Offset == nil && p.accept("offset"):
+			q.Offset = p.expr()
+			_ = p.accept("rows") || p.accept("row")
+		case q.Limit == nil && p.at("fetch"):
+			p.fetch(q)
+		case p.at("for"):
+			p.unsupported(p.pos(), "locking rows by FOR UPDATE or FOR SHARE",
+				"leave the clause out: a query reads one snapshot, and of two writers of a row the second gets SQLSTATE 40001")
+		default:
+			if q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
+				return body
+			}
+			return q
+		}
+	}
+}
+
+// atQueryEnd allows a trailing comma before the end of a list that ends a clause.
+func (p *parser) atQueryEnd() bool {
+	t := p.tok()
+	switch t.kind {
+	case tokenEnd:
+		return true
+	case tokenSymbol:
+		return t.word == ")" || t.word == ";"
+	case tokenWord:
+		switch t.word {
+		case "from", "where", "group", "having", "window", "qualify", "order", "limit", "offset", "fetch", "union",
+			"intersect", "except":
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) fetch(q *Query) {
+	p.expect("fetch")
+	p.expectOneOf("first", "next")
+	if p.at("row") || p.at("rows") {
+		q.Limit = &Number{Text: "1", Pos: p.pos()}
+	} else {
+		q.Limit = p.expr()
+	}
+	p.expectOneOf("rows", "row")
+	if p.expectOneOf("only", "with") == "with" {
+		p.expect("ties")
+		q.WithTies = true
+	}
+}
+
+func (p *parser) with() *With {
+	if !p.accept("with") {
+		return nil
+	}
+	w := &With{Recursive: p.accept("recursive")}
+	p.list(func() { w.CTEs = append(w.CTEs, p.cte()) }, nil)
+	return w
+}
+
+func (p *parser) cte() CTE {
+	c := CTE{Name: p.ident()}
+	if p.atSymbol("(") {
+		c.Columns = p.idents()
+	}
+	p.expect("as")
+	switch {
+	case p.accept("materialized"):
+		c.Materialize = MaterializeAlways
+	case p.acceptAll("not", "materialized"):
+		c.Materialize = MaterializeNever
+	}
+	at := p.open("(")
+	for _, verb := range [...]string{"insert", "update", "delete", "merge"} {
+		if p.at(verb) {
+			p.unsupported(p.pos(), "a statement that changes data in WITH", "run it as a statement of its own in the same transaction")
+		}
+	}
+	c.Query = p.query()
+	p.close(")", at)
+	return c
+}
+
+// setOperations reads UNION, EXCEPT (level 1) and INTERSECT (level 2) above min behind left.
+func (p *parser) setOperations(left QueryExpr, min int) QueryExpr {
+	for {
+		s := &SetOp{Left: left, Pos: p.pos()}
+		level := 1
+		switch {
+		case p.at("union"):
+		case p.at("except"):
+			s.Kind = Except
+		case p.at("intersect"):
+			s.Kind, level = Intersect, 2
+		default:
+			return left
+		}
+		if level <= min {
+			return left
+		}
+		p.advance()
+		if s.All = p.accept("all"); !s.All {
+			p.accept("distinct")
+		}
+		s.ByName = s.Kind == Union && p.acceptAll("by", "name")
+		s.Right = p.setOperations(p.queryPrimary(), level)
+		p.links++
+		left = s
+	}
+}
+
+// queryPrimary reads one operand of a set operation.
+func (p *parser) queryPrimary() QueryExpr {
+	switch {
+	case p.atSymbol("("):
+		at := p.open("(")
+		q := p.query()
+		p.close(")", at)
+		return q
+	case p.at("select"), p.at("from"):
+		return p.selectBlock()
+	case p.at("values"):
+		return p.values()
+	case p.at("table"):
+		pos := p.pos()
+		p.advance()
+		return starOver(pos, []TableExpr{&Table{Pos: p.pos(), Name: p.name()}})
+	}
+	p.failHere()
+	return nil
+}
+
+func starOver(pos int, from []TableExpr) *Select {
+	return &Select{Items: []SelectItem{{Expr: &Star{Pos: pos}}}, From: from, Pos: pos}
+}
+
+func (p *parser) values() *Values {
+	v := &Values{Pos: p.pos()}
+	p.expect("values")
+	p.list(func() {
+		at := p.open("(")
+		v.Rows = append(v.Rows, p.exprs())
+		p.close(")", at)
+	}, func() bool { return !p.atSymbol("(") })
+	return v
+}
+
+// selectBlock reads SELECT ... or FROM ... [SELECT ...].
+func (p *parser) selectBlock() *Select {
+	s := &Select{Pos: p.pos()}
+	if p.accept("from") {
+		s.From = p.fromList()
+		if !p.at("select") {
+			s.Items = starOver(s.Pos, nil).Items
+		}
+	}
+	if p.accept("select") {
+		p.selectList(s)
+		if p.at("into") {
+			p.unsupported(p.pos(), "SELECT INTO", "use CREATE TABLE name AS SELECT ...")
+		}
+		if s.From == nil && p.accept("from") {
+			s.From = p.fromList()
+		}
+	}
+	if p.accept("where") {
+		s.Where = p.expr()
+	}
+	if p.at("group") {
+		s.GroupBy = p.groupBy()
+	}
+	if p.accept("having") {
+		s.Having = p.expr()
+	}
+	if p.accept("window") {
+		p.list(func() {
+			w := NamedWindow{Name: p.ident()}
+			p.expect("as")
+			w.Window = p.window()
+			s.Windows = append(s.Windows, w)
+		}, nil)
+	}
+	if p.accept("qualify") {
+		s.Qualify = p.expr()
+	}
+	return s
+}
+
+func (p *parser) selectList(s *Select) {
+	if !p.accept("all") && p.accept("distinct") {
+		s.Distinct = true
+		if p.accept("on") {
+			at := p.open("(")
+			s.DistinctOn = p.exprs()
+			p.close(")", at)
+		}
+	}
+	if p.atQueryEnd() {
+		return
+	}
+	s.Items = p.selectItems()
+}
+
+func (p *parser) selectItems() []SelectItem {
+	var items []SelectItem
+	p.list(func() { items = append(items, p.selectItem()) }, p.atQueryEnd)
+	return items
+}
+
+func (p *parser) selectItem() SelectItem {
+	if p.atSymbol("*") {
+		star := &Star{Pos: p.pos()}
+		p.advance()
+		p.starModifiers(star)
+		return SelectItem{Expr: star}
+	}
+	item := SelectItem{Expr: p.expr()}
+	if star, ok := item.Expr.(*Star); ok {
+		p.starModifiers(star)
+		return item
+	}
+	switch {
+	case p.accept("as"):
+		item.Alias = p.label()
+	case p.atBareAlias():
+		p.aliasAt = p.i
+		item.Alias = p.label()
+	}
+	return item
+}
+
+// atBareAlias reports whether an alias without AS is at hand.
+func (p *parser) atBareAlias() bool {
+	t := p.tok()
+	if t.kind == tokenQuoted {
+		return true
+	}
+	if t.kind != tokenWord {
+		return false
+	}
+	class := wordClasses[t.word]
+	return class == ordinary || class == statement
+}
+
+func (p *parser) starModifiers(s *Star) {
+	if p.at("exclude") || p.at("except") && (p.peekSymbol(1, "(") && !p.parenQueryAhead(1)) {
+		p.advance()
+		if p.atSymbol("(") {
+			at := p.open("(")
+			p.list(func() { s.Exclude = append(s.Exclude, p.name()) }, p.atClose)
+			p.close(")", at)
+		} else {
+			s.Exclude = []Name{p.name()}
+		}
+	}
+	if p.at("replace") {
+		p.advance()
+		at := p.open("(")
+		p.list(func() {
+			item := SelectItem{Expr: p.expr()}
+			p.expect("as")
+			item.Alias = p.label()
+			s.Replace = append(s.Replace, item)
+		}, p.atClose)
+		p.close(")", at)
+	}
+	if p.at("rename") {
+		p.advance()
+		at := p.open("(")
+		p.list(func() {
+			r := Rename{Column: p.name()}
+			p.expect("as")
+			r.To = p.label()
+			s.Rename = append(s.Rename, r)
+		}, p.atClose)
+		p.close(")", at)
+	}
+}
+
+// parenQueryAhead reports whether the parentheses n tokens ahead, however many, open a query.
+func (p *parser) parenQueryAhead(n int) bool {
+	for p.peekSymbol(n, "(") {
+		n++
+	}
+	return p.atQuery(n)
+}
+
+func (p *parser) groupBy() *GroupBy {
+	g := &GroupBy{Pos: p.pos()}
+	p.expect("group", "by")
+	if p.accept("all") {
+		if p.atQueryEnd() {
+			g.All = true
+			return g
+		}
+	} else {
+		g.Distinct = p.accept("distinct")
+	}
+	p.list(func() { g.Items = append(g.Items, p.groupItem()) }, p.atQueryEnd)
+	return g
+}
+
+func (p *parser) groupItem() GroupItem {
+	p.enter()
+	defer p.leave()
+	g := GroupItem{Pos: p.pos()}
+	switch {
+	case p.acceptAll("grouping", "sets"):
+		g.Kind = GroupSets
+	case p.at("rollup") && p.peekSymbol(1, "("):
+		g.Kind = GroupRollup
+		p.advance()
+	case p.at("cube") && p.peekSymbol(1, "("):
+		g.Kind = GroupCube
+		p.advance()
+	case p.atSymbol("(") && p.peekSymbol(1, ")"):
+		p.i += 2
+		return g
+	default:
+		e := p.expr()
+		if row, ok := e.(*Row); ok && row.Pos == g.Pos && len(row.Elems) > 0 {
+			g.Exprs = row.Elems
+		} else {
+			g.Exprs = []Expr{e}
+		}
+		return g
+	}
+	at := p.open("(")
+	p.list(func() { g.Sets = append(g.Sets, p.groupItem()) }, p.atClose)
+	p.close(")", at)
+	return g
+}
+
+// orderItem reads one item of ORDER BY; ALL is an item of a query's ORDER BY only.
+func (p *parser) orderItem(allowAll bool) OrderItem {
+	var o OrderItem
+	if allowAll && p.accept("all") {
+		o.All = true
+	} else {
+		o.Expr = p.expr()
+	}
+	switch {
+	case p.accept("desc"):
+		o.Desc = true
+	case p.accept("using"):
+		if o.Desc = p.acceptSymbol(">"); !o.Desc {
+			p.expectSymbol("<")
+		}
+	default:
+		p.accept("asc")
+	}
+	if p.accept("nulls") {
+		o.Nulls = NullsFirst
+		if p.expectOneOf("first", "last") == "last" {
+			o.Nulls = NullsLast
+		}
+	}
+	return o
+}
+
+func (p *parser) orderBy() []OrderItem {
+	var out []OrderItem
+	if p.accept("order") {
+		p.expect("by")
+		p.list(func() { out = append(out, p.orderItem(false)) }, p.atClose)
+	}
+	return out
+}
