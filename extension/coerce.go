@@ -119,15 +119,12 @@ func DecimalOf(a Argument) vec.Type {
 	return vec.DecimalType(vec.MaxPrecision, 9)
 }
 
-// MergeDecimals returns the NUMERIC that holds the values of both: the wider integer part and the wider scale, where
-// both do not fit 38 digits the scale gives way.
+// MergeDecimals returns the NUMERIC for the values of both: the wider integer part and the wider scale. Where both do
+// not fit 38 digits the scale is kept: a value too large for what is left is then an error and none is rounded.
 func MergeDecimals(a, b vec.Type) vec.Type {
 	whole := max(int(a.Precision)-int(a.Scale), int(b.Precision)-int(b.Scale))
 	scale := max(int(a.Scale), int(b.Scale))
-	if whole+scale > vec.MaxPrecision {
-		scale = vec.MaxPrecision - whole
-	}
-	return vec.DecimalType(max(whole+scale, 1), scale)
+	return vec.DecimalType(min(max(whole+scale, 1), vec.MaxPrecision), scale)
 }
 
 // unknown reports an argument whose type the context decides.
