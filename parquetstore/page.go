@@ -14,6 +14,9 @@ import (
 // maxPageValues bounds what one page may hold: run-length data can announce billions of values in a few bytes.
 const maxPageValues = 1 << 26
 
+// plainDictionary is what old writers call both a dictionary page's plain encoding and the codes of data pages.
+const plainDictionary format.Encoding = 2
+
 // maxRatio is the most each codec can shrink data by, roughly: a page that announces more is damaged, and believing
 // it would allocate what it says.
 var maxRatio = map[format.CompressionCodec]int{
@@ -149,7 +152,7 @@ func (l *leaf) decodeFlat(h *pageHeader, codec format.CompressionCodec, body []b
 
 // decodeValues decodes n values, none of them NULL. Byte strings of a dictionary stay codes.
 func (l *leaf) decodeValues(e format.Encoding, src []byte, n int, dict *vec.Vector) (*vec.Vector, error) {
-	if e == format.PlainDictionary || e == format.RLEDictionary {
+	if e == plainDictionary || e == format.RLEDictionary {
 		return l.decodeCodes(src, n, dict)
 	}
 	s, err := l.decodeStored(e, src, n)
@@ -333,7 +336,7 @@ func joinStreams(src []byte, n, width int) ([]byte, error) {
 
 // decodeDictionary decodes a dictionary page.
 func (l *leaf) decodeDictionary(h *pageHeader, codec format.CompressionCodec, body []byte) (*vec.Vector, error) {
-	if h.encoding != format.Plain && h.encoding != format.PlainDictionary {
+	if h.encoding != format.Plain && h.encoding != plainDictionary {
 		return nil, fmt.Errorf("a dictionary in encoding %s is not supported", h.encoding)
 	}
 	flat := leaf{path: l.path, phys: l.phys, length: l.length, conv: l.conv, typ: l.typ}

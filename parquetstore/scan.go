@@ -253,28 +253,6 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 	return r.sel, live
 }
 
-// appendLive appends the rows whose bit is set. Most words of a mask are full, and those take a loop of their own.
-func appendLive(sel vec.Selection, words []uint64, n int) vec.Selection {
-	sel = slices.Grow(sel, n)
-	out, at := sel[len(sel):len(sel)+n], 0
-	for w, word := range words[:(n+63)/64] {
-		row := int32(w * 64)
-		if word == ^uint64(0) && n-int(row) >= 64 {
-			full := out[at : at+64 : at+64]
-			for i := range full {
-				full[i] = row + int32(i)
-			}
-			at += 64
-			continue
-		}
-		for i := range int32(min(64, n-int(row))) {
-			out[at] = row + i
-			at += int(word >> uint(i) & 1)
-		}
-	}
-	return sel[:len(sel)+at]
-}
-
 // read evaluates the filters on rows from to limit and, when some are left, reads the scan's columns. It moves on to
 // the end of what it read, which may be before limit where pages end.
 func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (*vec.Batch, error) {

@@ -1,6 +1,7 @@
 package parquetstore
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -219,3 +220,5 @@ func allColumns(f *File) []int {
 	}
 	return out
 }
+
+func newReaderAt(raw []byte) *bytes.Reader { return bytes.NewReader(raw) }

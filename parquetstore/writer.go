@@ -301,7 +301,7 @@ func (w *Writer) sorting() []format.SortingColumn {
 	for _, id := range w.o.Sorted {
 		leaf := 0
 		for i, c := range w.columns {
-			if c.FieldID == id && w.buffers[i].leaves() == 1 {
+			if c.FieldID == id && isFlat(c.Type) {
 				out = append(out, format.SortingColumn{ColumnIdx: int32(leaf)})
 			}
 			leaf += w.buffers[i].leaves()
@@ -432,7 +432,7 @@ func (w *Writer) describe() *tablet.Desc {
 	leaf := 0
 	for i, c := range w.columns {
 		e := w.encoders[leaf]
-		if w.buffers[i].leaves() == 1 && e.leaf.maxRep == 0 && c.Type.ID != vec.Struct && c.FieldID != 0 {
+		if isFlat(c.Type) && c.FieldID != 0 {
 			s := tablet.ColumnStats{FieldID: c.FieldID, NullCount: e.nulls, NaNCount: e.extent.nans, Distinct: e.sketch.Bytes()}
 			s.Min, s.Max = e.extent.tabletBounds(c.Type)
 			stats = append(stats, s)
@@ -454,5 +454,3 @@ func (f flatRows) leaves() int { return 1 }
 func (f flatRows) encode(encoders []*chunkEncoder, out []encodedChunk) error {
 	return encoders[0].encode(f.columnBuffer, &out[0])
 }
-
-func newRowBuffer(c tablet.Column) rowBuffer { return flatRows{newColumnBuffer(c.Type)} }
