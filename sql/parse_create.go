@@ -1,0 +1,241 @@
+package sql
+
+import "github.com/tidemarkdb/tidemark/sqlerr"
+
+func (p *parser) ifNotExists() bool { return p.acceptAll("if", "not", "exists") }
+
+func (p *parser) create() Statement {
+	pos := p.pos()
+	p.advance()
+	replace := p.acceptAll("or", "replace")
+	temp := p.accept("temp") || p.accept("temporary")
+	switch {
+	case !temp && !replace && p.accept("schema"):
+		s := &CreateSchema{IfNotExists: p.ifNotExists(), Pos: pos}
+		s.Name = p.name()
+		return s
+	case !temp && p.at("cdc"):
+		p.expect("cdc", "table")
+		return p.createTable(&CreateTable{CDC: true, OrReplace: replace, Pos: pos})
+	case p.accept("table"):
+		return p.createTable(&CreateTable{Temp: temp, OrReplace: replace, Pos: pos})
+	case p.acceptAll("recursive", "view"):
+		return p.createView(&CreateView{Recursive: true, Temp: temp, OrReplace: replace, Pos: pos})
+	case p.accept("view"):
+		return p.createView(&CreateView{Temp: temp, OrReplace: replace, Pos: pos})
+	case !temp && p.accept("stream"):
+		return p.createStream(&CreateStream{OrReplace: replace, Pos: pos})
+	case p.acceptAll("materialized", "view"):
+		p.unsupported(pos, "CREATE MATERIALIZED VIEW", "use CREATE TABLE name AS SELECT ..., or CREATE VIEW")
+	}
+	index := &CreateIndex{Pos: pos, Unique: p.accept("unique"), Aggregating: p.accept("aggregating")}
+	p.expect("index")
+	return p.createIndex(index)
+}
+
+func (p *parser) createTable(s *CreateTable) Statement {
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.name()
+	if p.atSymbol("(") {
+		at := p.open("(")
+		if !p.atSymbol(")") {
+			p.list(func() { p.tableElement(s) }, p.atClose)
+		}
+		p.close(")", at)
+	}
+	for {
+		switch {
+		case len(s.PrimaryIndex) == 0 && p.acceptAll("primary", "index"):
+			s.PrimaryIndex = p.indexColumns()
+		case s.Options == nil && p.at("with") && p.peekSymbol(1, "("):
+			p.advance()
+			s.Options = p.options()
+		case p.accept("as"):
+			s.As = p.query()
+			if p.acceptAll("with", "no", "data") {
+				s.NoData = true
+			} else {
+				p.acceptAll("with", "data")
+			}
+			return s
+		default:
+			if len(s.Names) > 0 {
+				// Names without types need a query to give the types.
+				p.expect("as")
+			}
+			return s
+		}
+	}
+}
+
+// indexColumns reads (a, b) or a, b.
+func (p *parser) indexColumns() []Ident {
+	if p.atSymbol("(") {
+		return p.idents()
+	}
+	var out []Ident
+	p.list(func() { out = append(out, p.ident()) }, nil)
+	return out
+}
+
+func (p *parser) tableElement(s *CreateTable) {
+	for _, w := range [...]string{"constraint", "primary", "unique", "check", "foreign"} {
+		if p.at(w) {
+			s.Constraints = append(s.Constraints, p.tableConstraint())
+			return
+		}
+	}
+	if p.at("like") {
+		p.unsupported(p.pos(), "LIKE in CREATE TABLE", "use CREATE TABLE name AS SELECT * FROM other WITH NO DATA")
+	}
+	if p.peekSymbol(1, ",") || p.peekSymbol(1, ")") {
+		s.Names = append(s.Names, p.ident())
+	} else {
+		s.Columns = append(s.Columns, p.columnDef())
+	}
+	if len(s.Names) > 0 && len(s.Columns) > 0 {
+		p.failAt(p.pos(), sqlerr.SyntaxError, "some columns have a type and some have none",
+			"give every column a type, or none and add AS SELECT ...")
+	}
+}
+
+func (p *parser) columnDef() ColumnDef {
+	c := ColumnDef{Name: p.ident(), Type: p.typeName()}
+	for {
+		pos := p.pos()
+		var name Ident
+		if p.accept("constraint") {
+			name = p.ident()
+		}
+		switch {
+		case p.acceptAll("not", "null"):
+			c.NotNull = true
+		case p.accept("null"):
+			c.Null = true
+		case p.accept("default"):
+			c.Default = p.exprAt(precOperator)
+		case p.accept("collate"):
+			c.Collation = p.name()
+		case p.at("generated"):
+			p.generated(&c)
+		case p.at("primary"), p.at("unique"), p.at("check"), p.at("references"):
+			c.Constraints = append(c.Constraints, p.constraint(Constraint{Name: name, Pos: pos}, false))
+		default:
+			if name.Name != "" {
+				p.failHere()
+			}
+			if c.Null && c.NotNull {
+				p.failAt(c.Name.Pos, sqlerr.SyntaxError, "column "+c.Name.Name+" is declared both NULL and NOT NULL", "keep one of them")
+			}
+			return c
+		}
+	}
+}
+
+func (p *parser) generated(c *ColumnDef) {
+	p.expect("generated")
+	if !p.accept("always") {
+		p.expect("by", "default")
+	}
+	p.expect("as")
+	if p.accept("identity") {
+		c.Identity = true
+		return
+	}
+	at := p.open("(")
+	c.Generated = p.expr()
+	p.close(")", at)
+	_ = p.accept("stored") || p.accept("virtual")
+}
+
+func (p *parser) tableConstraint() Constraint {
+	c := Constraint{Pos: p.pos()}
+	if p.accept("constraint") {
+		c.Name = p.ident()
+	}
+	return p.constraint(c, true)
+}
+
+// constraint reads a constraint of the table or of a column, and whether it is enforced.
+func (p *parser) constraint(c Constraint, ofTable bool) Constraint {
+	switch {
+	case p.accept("primary"):
+		p.expect("key")
+		if ofTable {
+			c.Columns = p.idents()
+		}
+	case p.accept("unique"):
+		c.Kind = Unique
+		if ofTable {
+			c.Columns = p.idents()
+		}
+	case p.accept("check"):
+		c.Kind = Check
+		at := p.open("(")
+		c.Check = p.expr()
+		p.close(")", at)
+	case ofTable && p.acceptAll("foreign", "key"):
+		c.Columns = p.idents()
+		p.references(&c)
+	case !ofTable:
+		p.references(&c)
+	default:
+		p.failHere()
+	}
+	if p.acceptAll("not", "enforced") {
+		c.NotEnforced = true
+	} else {
+		p.accept("enforced")
+	}
+	return c
+}
+
+func (p *parser) references(c *Constraint) {
+	p.expect("references")
+	c.Kind, c.References = ForeignKey, p.name()
+	if p.atSymbol("(") {
+		c.RefColumns = p.idents()
+	}
+}
+
+func (p *parser) createView(s *CreateView) Statement {
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.name()
+	if p.atSymbol("(") {
+		s.Columns = p.idents()
+	}
+	p.expect("as")
+	s.Query = p.query()
+	return s
+}
+
+func (p *parser) createStream(s *CreateStream) Statement {
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.name()
+	p.expect("from")
+	s.Source = p.ident()
+	if p.accept("with") {
+		s.Options = p.options()
+	}
+	return s
+}
+
+func (p *parser) createIndex(s *CreateIndex) Statement {
+	p.accept("concurrently")
+	s.IfNotExists = p.ifNotExists()
+	if !p.at("on") {
+		s.Name = p.name()
+	}
+	p.expect("on")
+	s.Table = p.name()
+	if p.accept("using") {
+		s.Method = p.ident()
+	}
+	at := p.open("(")
+	p.list(func() { s.Exprs = append(s.Exprs, p.orderItem(false)) }, p.atClose)
+	p.close(")", at)
+	if p.accept("where") {
+		s.Where = p.expr()
+	}
+	return s
+}
