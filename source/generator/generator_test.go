@@ -24,11 +24,9 @@ func everyType() extension.TableSpec {
 	for i, t := range types {
 		spec.Columns = append(spec.Columns, vec.Column{Name: fmt.Sprintf("c%d", i), Type: t, Nullable: true})
 	}
-	for _, c := range []vec.Column{{Name: "version", Type: vec.Int64Type}, {Name: "bucket", Type: vec.Int32Type}, {Name: "status", Type: vec.TextType},
-		{Name: "created_at", Type: vec.TimestampTZType}, {Name: "updated_on", Type: vec.DateType}} {
-		spec.Columns = append(spec.Columns, c)
-	}
-	return spec
+	return extension.TableSpec{Key: spec.Key, Columns: append(spec.Columns,
+		vec.Column{Name: "version", Type: vec.Int64Type}, vec.Column{Name: "bucket", Type: vec.Int32Type}, vec.Column{Name: "status", Type: vec.TextType},
+		vec.Column{Name: "created_at", Type: vec.TimestampTZType}, vec.Column{Name: "updated_on", Type: vec.DateType})}
 }
 
 func narrow() extension.TableSpec {

@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+var optionDefs = []extension.OptionDef{
+	{Name: "connection", Required: true, Secret: true, Description: "connection string: postgres://user:password@host:port/database?sslmode=... or key=value pairs"},
+	{Name: "table", Required: true, Description: "source table, such as public.orders"},
+	{Name: "publication", Default: "tidemark", Description: "publication that contains the table; it must exist"},
+	{Name: "slot", Description: "replication slot, made and dropped by the stream; tidemark_<stream> when absent", Check: checkSlotName},
+	{Name: "snapshot_threads", Default: "4", Description: "connections that read the initial snapshot", Check: checkThreads},
+	{Name: "slot_timeout", Default: "60s", Description: "how long making the slot may wait for transactions that are open at the source", Check: checkDuration("slot_timeout")},
+	{Name: "check_interval", Default: "30s", Description: "how often the publication and the table are looked at while streaming", Check: checkDuration("check_interval")},
+	{Name: "streaming", Default: "on", Description: "receive large transactions before they commit: on or off", Check: checkSwitch},
+}
+
+// maxNameBytes is the most bytes PostgreSQL keeps of a name.
+const maxNameBytes = 63
+
+// config is the options, parsed.
+type config struct {
+	connection      string
+	table           string
+	publication     string
+	slot            string
+	snapshotThreads int
+	slotTimeout     time.Duration
+	checkInterval   time.Duration
+	streaming       bool
+}
+
+func parseConfig(req extension.OpenRequest) (config, error) {
+	values := map[string]string{}
+	for _, def := range optionDefs {
+		value := req.Options[def.Name]
+		if value == "" {
+			value = def.Default
+		}
+		if value == "" && def.Required {
+			return config{}, sqlerr.New(sqlerr.UndefinedParameter, "a postgres stream needs the option %s", def.Name).
+				Hintf("CREATE STREAM s FROM POSTGRES WITH (%s = '...'): %s", def.Name, def.Description)
+		}
+		if value != "" && def.Check != nil {
+			if err := def.Check(value); err != nil {
+				return config{}, err
+			}
+		}
+		values[def.Name] = value
+	}
+	c := config{connection: values["connection"], table: values["table"], publication: values["publication"], slot: values["slot"]}
+	c.snapshotThreads, _ = strconv.Atoi(values["snapshot_threads"]) // checked above, like the next two
+	c.slotTimeout, _ = time.ParseDuration(values["slot_timeout"])
+	c.checkInterval, _ = time.ParseDuration(values["check_interval"])
+	c.streaming = strings.EqualFold(values["streaming"], "on")
+	if c.slot == "" {
+		c.slot = slotName(req.Stream)
+	}
+	return c, nil
+}
+
+// slotName makes a slot's name of a stream's: slots take lower-case letters, digits and underscores only. Where that
+// changes the name, a hash keeps two streams apart.
+func slotName(stream string) string {
+	const prefix = "tidemark_"
+	clean := []byte(stream)
+	for i, c := range clean {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') {
+			clean[i] = '_'
+		}
+	}
+	name := prefix + string(clean)
+	if string(clean) == stream && len(name) <= maxNameBytes {
+		return name
+	}
+	suffix := fmt.Sprintf("_%08x", uint32(xxh3.HashString(stream)))
+	return name[:min(len(name), maxNameBytes-len(suffix))] + suffix
+}
+
+func checkSlotName(value string) error {
+	for _, c := range []byte(value) {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_') {
+			return badOption("slot", value, "lower-case letters, digits and underscores")
+		}
+	}
+	if len(value) > maxNameBytes {
+		return badOption("slot", value, fmt.Sprintf("at most %d characters", maxNameBytes))
+	}
+	return nil
+}
+
+func checkThreads(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 || n > 64 {
+		return badOption("snapshot_threads", value, "a whole number from 1 to 64")
+	}
+	return nil
+}
+
+func checkDuration(name string) func(string) error {
+	return func(value string) error {
+		if d, err := time.ParseDuration(value); err != nil || d < 10*time.Millisecond {
+			return badOption(name, value, "a duration such as 500ms, 30s or 5m")
+		}
+		return nil
+	}
+}
+
+func checkSwitch(value string) error {
+	if !strings.EqualFold(value, "on") && !strings.EqualFold(value, "off") {
+		return badOption("streaming", value, "on or off")
+	}
+	return nil
+}
+
+func badOption(name, value, want string) error {
+	return sqlerr.New(sqlerr.InvalidParameterValue, "option %s = %q of a postgres stream is not %s", name, value, want)
+}
+
+// quoteIdent returns name as an SQL identifier.
+func quoteIdent(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// quoteLiteral returns s as an SQL string; backslashes stand for themselves (standard_conforming_strings).
+func quoteLiteral(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) + `'` }
+
+// niceIdent is quoteIdent for messages: plain names stay as they are.
+func niceIdent(name string) string {
+	for i, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9') {
+			return quoteIdent(name)
+		}
+	}
+	return name
+}
