@@ -56,7 +56,8 @@ func (o Option) LogValue() slog.Value { return slog.StringValue(o.String()) }
 const redacted = "***"
 
 var (
-	urlCredentials = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)@`)
+	// Greedy up to the last @: a password may hold characters that should have been escaped.
+	urlCredentials = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)(.*)@`)
 	secretParam    = regexp.MustCompile(`(?i)((?:^|[?&;\s])[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api_?key|access_?key|credential)[a-z0-9_.-]*\s*=\s*)('(?:[^'\\]|\\.)*'|[^&;\s]*)`)
 	keyValueForm   = regexp.MustCompile(`(?i)^\s*[a-z_]+\s*=`)
 )
