@@ -84,10 +84,14 @@ func (d *draft) cdc(id tablet.TableID) (*Table, *Ingest, error) {
 func (d *draft) attached(id tablet.TableID) (*Table, *Ingest, error) {
 	t, ingest, err := d.cdc(id)
 	if err == nil && !ingest.Attached() {
-		err = sqlerr.New(sqlerr.ObjectNotInPrerequisite, "table %q has no stream attached", t.Name).
-			Hintf("run ALTER CDC TABLE %s ATTACH STREAM first", display(t.Schema, t.Name))
+		err = t.unattached()
 	}
 	return t, ingest, err
+}
+
+func (t *Table) unattached() error {
+	return sqlerr.New(sqlerr.ObjectNotInPrerequisite, "table %q has no stream attached", t.Name).
+		Hintf("run ALTER CDC TABLE %s ATTACH STREAM first", display(t.Schema, t.Name))
 }
 
 func (t *Table) fence(epoch uint64) error {
@@ -143,14 +147,15 @@ func (e *DetachStream) apply(d *draft) error {
 }
 
 func (e *SetIngestState) apply(d *draft) error {
-	t, ingest, err := d.attached(e.Table)
+	t, ingest, err := d.cdc(e.Table)
+	if err == nil && e.Epoch != 0 {
+		err = t.fence(e.Epoch)
+	}
+	if err == nil && !ingest.Attached() {
+		err = t.unattached()
+	}
 	if err != nil {
 		return err
-	}
-	if e.Epoch != 0 {
-		if err := t.fence(e.Epoch); err != nil {
-			return err
-		}
 	}
 	switch {
 	case e.State == Enabled:
