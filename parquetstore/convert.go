@@ -128,7 +128,7 @@ func floorMicros(nanos int64) int64 {
 // julianMicros reads an INT96 timestamp: 8 bytes of nanoseconds in the day, 4 bytes of Julian day number.
 func julianMicros(b []byte) (int64, bool) {
 	const unixEpochJulian, dayMicros = 2440588, 24 * 60 * 60 * 1_000_000
-	day := int64(binary.LittleEndian.Uint32(b[8:])) - unixEpochJulian
+	day := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - unixEpochJulian
 	of := floorMicros(int64(binary.LittleEndian.Uint64(b)))
 	hi, lo := bits.Mul64(uint64(max(day, -day)), dayMicros)
 	if hi != 0 || lo > math.MaxInt64/2 {

@@ -94,10 +94,9 @@ func deltaMiniblock[T int32 | int64](dst []T, src []byte, values int, width uint
 	out := dst[:n]
 	switch o := any(out).(type) {
 	case []int32:
-		if width > 32 {
-			return nil, nil, errDelta
+		if err := unpackDelta32(o, src[:size:cap(src)], width); err != nil {
+			return nil, nil, err
 		}
-		unpack32(o, src[:size:cap(src)], width)
 	case []int64:
 		if width > 64 {
 			return nil, nil, errDelta
@@ -111,6 +110,24 @@ func deltaMiniblock[T int32 | int64](dst []T, src []byte, values int, width uint
 	}
 	*last = x
 	return dst[n:], src[size:], nil
+}
+
+// unpackDelta32 unpacks deltas of 32-bit values. Some writers take them in 64 bits, which makes them wider than the
+// values: only their low halves count.
+func unpackDelta32(dst []int32, src []byte, width uint) error {
+	if width <= 32 {
+		unpack32(dst, src, width)
+		return nil
+	}
+	if width > 64 {
+		return errDelta
+	}
+	wide := make([]int64, len(dst))
+	unpack64(wide, src, width)
+	for i, x := range wide {
+		dst[i] = int32(x)
+	}
+	return nil
 }
 
 // decodeDeltaLengths reads n DELTA_LENGTH_BYTE_ARRAY strings as offsets into the returned data, which borrows src.

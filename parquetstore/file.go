@@ -163,6 +163,11 @@ func (f *File) initChunk(c *chunk, m *format.ColumnChunk, l *leaf, rows, limit i
 		c.start = o
 	}
 	c.end = c.start + d.TotalCompressedSize
+	if rows == 0 { // some writers leave out where its data would be
+		c.start, c.end = limit, limit
+		c.bounds = unknownBounds
+		return nil
+	}
 	if c.start < int64(len(magic)) || d.TotalCompressedSize < 0 || c.end > limit || c.end < c.start {
 		return fmt.Errorf("its bytes %d to %d lie outside the data", c.start, c.end)
 	}
