@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// subscript binds x[i]: an element of an array, a field of a struct by name, or a member of JSON.
+func (x *exprBinder) subscript(e *sql.Subscript) Expr {
+	arg, index := x.expr(e.Operand), x.expr(e.Index)
+	switch arg.Type().ID {
+	case vec.Struct:
+		if c, ok := index.(*Const); ok && unknown(c) && !c.Value.Null {
+			return x.field(arg, sql.Ident{Name: c.Value.S, Pos: e.Pos})
+		}
+	case vec.JSON:
+		return x.scalar("->", []Expr{arg, index}, e.Pos)
+	}
+	return x.scalar("array_get", []Expr{arg, index}, e.Pos)
+}
+
+// slice binds x[low:high]; an open end is NULL.
+func (x *exprBinder) slice(e *sql.Slice) Expr {
+	end := func(e sql.Expr) Expr {
+		if e == nil {
+			return &Const{Value: vec.NullValue(vec.Int64Type)}
+		}
+		return x.expr(e)
+	}
+	return x.scalar("array_slice", []Expr{x.expr(e.Operand), end(e.Low), end(e.High)}, e.Pos)
+}

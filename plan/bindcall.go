@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/function"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// scalar resolves a call of a scalar function or operator and casts its arguments.
+func (x *exprBinder) scalar(name string, args []Expr, pos int) Expr {
+	bound, err := x.b.functions.ResolveScalar(name, x.b.arguments(args))
+	check(err, pos)
+	return &Call{Bound: bound, Name: name, Args: x.b.castArgs(args, bound.Args, pos)}
+}
+
+func (b *binder) castArgs(args []Expr, types []vec.Type, pos int) []Expr {
+	out := make([]Expr, len(args))
+	for i, a := range args {
+		out[i] = b.coerce(a, types[i], pos)
+	}
+	return out
+}
+
+// call binds a function call of any kind.
+func (x *exprBinder) call(e *sql.FuncCall) Expr {
+	name := x.functionName(e)
+	switch {
+	case e.Over != nil:
+		return x.windowCall(name, e)
+	case name == "grouping":
+		return x.groupingCall(e)
+	case x.b.functions.Aggregate(name) != nil:
+		return x.aggregateCall(name, e)
+	case x.b.functions.Scalar(name) == nil && special[name] == nil:
+		return x.otherCall(name, e)
+	}
+	x.plainOnly(name, e)
+	if bind := special[name]; bind != nil {
+		return bind(x, e)
+	}
+	return x.scalar(name, x.positional(e), e.Pos)
+}
+
+// otherCall binds what is neither scalar nor aggregate: a set-returning function, or an error.
+func (x *exprBinder) otherCall(name string, e *sql.FuncCall) Expr {
+	if x.b.functions.Window(name) != nil {
+		failHint(e.Pos, sqlerr.WrongObjectType, "add OVER (...)", "window function %s requires an OVER clause", name)
+	}
+	if x.b.functions.Table(name) != nil {
+		x.plainOnly(name, e)
+		return x.setReturningCall(name, e)
+	}
+	return x.scalar(name, x.positional(e), e.Pos)
+}
+
+func (x *exprBinder) functionName(e *sql.FuncCall) string {
+	if len(e.Name) > 1 {
+		if s := e.Name[0].Name; s != "pg_catalog" && s != "information_schema" && s != "main" && s != "public" {
+			failHint(e.Pos, sqlerr.InvalidSchema, "functions need no schema", "schema %q does not exist", s)
+		}
+	}
+	return lowerASCII(e.Name.Last().Name)
+}
+
+func (x *exprBinder) positional(e *sql.FuncCall) []Expr {
+	args := make([]Expr, 0, len(e.Args))
+	for _, a := range e.Args {
+		if a.Name.Name != "" {
+			failHint(a.Name.Pos, sqlerr.FeatureNotSupported, "give the arguments in order",
+				"function %s takes no argument by name", e.Name.Last().Name)
+		}
+		v := x.expr(a.Value)
+		if a.Variadic {
+			if elems, ok := x.b.elements(v, vec.NullType); ok {
+				args = append(args, elems...)
+				continue
+			}
+			fail(e.Pos, sqlerr.FeatureNotSupported, "VARIADIC needs an array that is written out")
+		}
+		args = append(args, v)
+	}
+	return args
+}
+
+// plainOnly refuses the clauses of aggregates on another function.
+func (x *exprBinder) plainOnly(name string, e *sql.FuncCall) {
+	clause := ""
+	switch {
+	case e.Distinct:
+		clause = "DISTINCT"
+	case e.Filter != nil:
+		clause = "FILTER"
+	case e.WithinGroup:
+		clause = "WITHIN GROUP"
+	case len(e.OrderBy) > 0:
+		clause = "ORDER BY"
+	case e.Star:
+		clause = "(*)"
+	default:
+		return
+	}
+	failHint(e.Pos, sqlerr.WrongObjectType, "only aggregate functions take it",
+		"%s specified, but %s is not an aggregate function", clause, name)
+}
+
+// special are the calls that are expressions of their own, since they evaluate arguments only where needed or are
+// known to the rules.
+var special map[string]func(*exprBinder, *sql.FuncCall) Expr
+
+func init() {
+	special = map[string]func(*exprBinder, *sql.FuncCall) Expr{
+		"coalesce": bindCoalesce, "ifnull": bindCoalesce, "nullif": bindNullif, "row": bindRow, "struct_pack": bindStructPack,
+		"if": bindIf, "iff": bindIf,
+	}
+}
+
+func bindCoalesce(x *exprBinder, e *sql.FuncCall) Expr {
+	args := x.positional(e)
+	if len(args) == 0 {
+		fail(e.Pos, sqlerr.SyntaxError, "COALESCE needs an argument")
+	}
+	t := x.b.commonType("COALESCE", args, e.Pos)
+	args = x.b.castArgs(args, slices.Repeat([]vec.Type{t}, len(args)), e.Pos)
+	if len(args) == 1 {
+		return args[0]
+	}
+	return &Coalesce{Args: args, T: t}
+}
+
+func bindNullif(x *exprBinder, e *sql.FuncCall) Expr {
+	args := x.positional(e)
+	if len(args) != 2 {
+		fail(e.Pos, sqlerr.SyntaxError, "NULLIF takes two arguments")
+	}
+	equal := x.compare(Eq, args[0], args[1], e.Pos)
+	value := args[0]
+	if unknown(value) {
+		value = equal.(*Compare).Left
+	}
+	t := value.Type()
+	return &Case{When: []Expr{equal}, Then: []Expr{&Const{Value: vec.NullValue(t)}}, Else: value, T: t}
+}
+
+func bindIf(x *exprBinder, e *sql.FuncCall) Expr {
+	args := x.positional(e)
+	if len(args) != 3 {
+		fail(e.Pos, sqlerr.SyntaxError, "%s takes a condition and two values", e.Name.Last().Name)
+	}
+	t := x.b.commonType("IF", args[1:], e.Pos)
+	return &Case{When: []Expr{x.boolean(args[0], "IF", e.Pos)}, Then: []Expr{x.b.coerce(args[1], t, e.Pos)},
+		Else: x.b.coerce(args[2], t, e.Pos), T: t}
+}
+
+func bindRow(x *exprBinder, e *sql.FuncCall) Expr {
+	args := x.positional(e)
+	for i, a := range args {
+		args[i] = x.b.settle(a)
+	}
+	return makeStruct(args, rowNames(len(args)))
+}
+
+func bindStructPack(x *exprBinder, e *sql.FuncCall) Expr {
+	var args []Expr
+	var names []string
+	for _, a := range e.Args {
+		args, names = append(args, x.value(a.Value)), append(names, a.Name.Name)
+	}
+	return makeStruct(args, names)
+}
+
+// cast binds CAST and ::.
+func (x *exprBinder) cast(e *sql.Cast) Expr {
+	t := mustType(e.Type, e.Pos)
+	out := x.castTo(x.expr(e.Operand), t, e)
+	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {
+		return x.scalar("left", []Expr{out, &Const{Value: vec.IntValue(vec.Int32Type, int64(n))}}, e.Pos)
+	}
+	return out
+}
+
+func (x *exprBinder) castTo(arg Expr, t vec.Type, e *sql.Cast) Expr {
+	if isPlainNumeric(e.Type) {
+		t = decimalFor(x.b.argument(arg))
+	}
+	if unknown(arg) && !e.Try {
+		if iv := e.Type.Interval; iv != "" {
+			if c, ok := arg.(*Const); ok && !c.Value.Null {
+				return x.b.parse(t, intervalText(c.Value.S, iv, e.Pos), e.Pos)
+			}
+		}
+		return x.b.coerce(arg, t, e.Pos)
+	}
+	arg = x.b.settle(arg)
+	if m, ok := arg.(*MakeArray); ok && t.ID == vec.Array && !e.Try {
+		out := &MakeArray{T: t}
+		for _, a := range m.Args {
+			out.Args = append(out.Args, x.castTo(a, *t.Elem, &sql.Cast{Pos: e.Pos}))
+		}
+		return out
+	}
+	if arg.Type().Equal(t) {
+		return arg
+	}
+	if function.CastLevel(arg.Type(), t) == function.NoCast {
+		failHint(e.Pos, sqlerr.CannotCoerce, "cast to TEXT first, or compute the value with a function",
+			"cannot cast type %s to %s", arg.Type(), t)
+	}
+	if c, ok := arg.(*Const); ok {
+		if v, ok := widen(c.Value, t); ok {
+			return &Const{Value: v}
+		}
+	}
+	return &Cast{Arg: arg, To: t, Try: e.Try}
+}
+
+func isPlainNumeric(n sql.TypeName) bool {
+	return (n.Name == "numeric" || n.Name == "decimal") && len(n.Args) == 0 && len(n.Dims) == 0
+}
+
+// decimalFor is what a cast to NUMERIC without parameters gives: a NUMERIC that holds the argument.
+func decimalFor(a extension.Argument) vec.Type {
+	if a.Type.IsInteger() || a.Type.ID == vec.Decimal || a.Literal && a.Const != nil && !a.Const.Null {
+		return extension.DecimalOf(a)
+	}
+	return defaultDecimal
+}
+
+func rowNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "f" + itoa(i+1)
+	}
+	return names
+}

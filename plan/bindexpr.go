@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// exprBinder binds expressions of one clause.
+type exprBinder struct {
+	b      *binder
+	scope  *scope
+	clause string // for messages: "WHERE"
+	// What the clause may contain beside scalars; nil or false forbids. block takes what is found.
+	block        *block
+	aggregates   bool
+	windows      bool
+	setReturning bool
+	inAggregate  bool
+	inWindow     bool
+	aliases      map[string]Expr                 // select list aliases usable here, weaker than columns
+	check        func(c Col, at *scope, pos int) // sees every column reference
+}
+
+func (x *exprBinder) alias(name string) Expr { return x.aliases[name] }
+
+// expr binds e. Its type may still be unknown: see settle.
+func (x *exprBinder) expr(e sql.Expr) Expr {
+	switch e := e.(type) {
+	case *sql.Column:
+		return x.column(e)
+	case *sql.Number:
+		return x.b.number(e)
+	case *sql.String:
+		return unknownLiteral(e.Value)
+	case *sql.BitString:
+		fail(e.Pos, sqlerr.FeatureNotSupported, "bit strings are not supported")
+	case *sql.Bool:
+		return &Const{Value: vec.BoolValue(e.Value)}
+	case *sql.Null:
+		return &Const{Value: vec.NullValue(vec.NullType)}
+	case *sql.TypedString:
+		return x.b.typedString(e)
+	case *sql.Param:
+		return x.b.param(e)
+	case *sql.Default:
+		fail(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
+	case *sql.Star:
+		failHint(e.Pos, sqlerr.SyntaxError, "write the columns", "* is not allowed in %s here", x.clause)
+	case *sql.Unary:
+		return x.unary(e)
+	case *sql.Binary:
+		return x.binary(e)
+	case *sql.Logic:
+		return x.logic(e)
+	case *sql.IsTest:
+		return x.isTest(e)
+	case *sql.IsDistinct:
+		op := Distinct
+		if e.Not {
+			op = NotDistinct
+		}
+		return x.compareExprs(op, e.Left, e.Right, e.Pos)
+	case *sql.Between:
+		return x.between(e)
+	case *sql.InList:
+		return x.inList(e)
+	case *sql.InQuery:
+		return x.quantifiedQuery(Any, Eq, "=", e.Operand, e.Query, e.Not, e.Pos)
+	case *sql.Like:
+		return x.like(e)
+	case *sql.Quantified:
+		return x.quantified(e)
+	case *sql.Exists:
+		return &Subquery{Kind: Exists, Plan: x.subquery(e.Query).node, T: vec.BoolType}
+	case *sql.Subquery:
+		return x.scalarSubquery(e)
+	case *sql.ArrayQuery:
+		r := x.oneColumn(e.Query, e.Pos)
+		return &Subquery{Kind: ArraySubquery, Plan: r.node, T: vec.ArrayType(r.cols()[0].Type)}
+	case *sql.Array:
+		return x.array(e)
+	case *sql.Struct:
+		return x.structLiteral(e)
+	case *sql.Row:
+		args := x.exprs(e.Elems)
+		for i, a := range args {
+			args[i] = x.b.settle(a)
+		}
+		return makeStruct(args, rowNames(len(args)))
+	case *sql.Case:
+		return x.caseExpr(e)
+	case *sql.Cast:
+		return x.cast(e)
+	case *sql.Collate:
+		return x.collate(e)
+	case *sql.Subscript:
+		return x.subscript(e)
+	case *sql.Slice:
+		return x.slice(e)
+	case *sql.Field:
+		return x.field(x.expr(e.Operand), e.Name)
+	case *sql.FuncCall:
+		return x.call(e)
+	case nil:
+		panic(internalf("missing expression"))
+	}
+	fail(e.Position(), sqlerr.FeatureNotSupported, "%T is not supported", e)
+	return nil
+}
+
+func (x *exprBinder) exprs(es []sql.Expr) []Expr {
+	out := make([]Expr, len(es))
+	for i, e := range es {
+		out[i] = x.expr(e)
+	}
+	return out
+}
+
+// value binds e and gives an untyped literal its default type, TEXT.
+func (x *exprBinder) value(e sql.Expr) Expr { return x.b.settle(x.expr(e)) }
+
+// condition binds e as BOOLEAN.
+func (x *exprBinder) condition(e sql.Expr) Expr { return x.boolean(x.expr(e), x.clause, e.Position()) }
+
+func (x *exprBinder) boolean(e Expr, what string, pos int) Expr {
+	if unknown(e) || e.Type().ID == vec.Bool {
+		return x.b.coerce(e, vec.BoolType, pos)
+	}
+	failHint(pos, sqlerr.DatatypeMismatch, "compare it with a value to get a BOOLEAN",
+		"argument of %s must be type boolean, not type %s", what, e.Type())
+	return nil
+}
+
+func (x *exprBinder) logic(e *sql.Logic) Expr {
+	name := "AND"
+	if e.Or {
+		name = "OR"
+	}
+	args := make([]Expr, 0, len(e.Args))
+	for _, a := range e.Args {
+		args = append(args, x.boolean(x.expr(a), name, a.Position()))
+	}
+	if e.Or {
+		return &Or{Args: args}
+	}
+	return &And{Args: args}
+}
+
+func (x *exprBinder) isTest(e *sql.IsTest) Expr {
+	arg := x.expr(e.Operand)
+	if e.Test == sql.IsNull {
+		return &IsNull{Arg: x.b.settle(arg), Negate: e.Not}
+	}
+	arg = x.boolean(arg, "IS", e.Pos)
+	if e.Test == sql.IsUnknown {
+		return &IsNull{Arg: arg, Negate: e.Not}
+	}
+	return &IsBool{Arg: arg, Want: e.Test == sql.IsTrue, Negate: e.Not}
+}
+
+func (x *exprBinder) between(e *sql.Between) Expr {
+	v, low, high := x.expr(e.Operand), x.expr(e.Low), x.expr(e.High)
+	within := func(low, high Expr) Expr {
+		return &And{Args: []Expr{x.compare(Ge, v, low, e.Pos), x.compare(Le, v, high, e.Pos)}}
+	}
+	out := within(low, high)
+	if e.Symmetric {
+		out = &Or{Args: []Expr{out, within(high, low)}}
+	}
+	return negateIf(e.Not, out)
+}
+
+var compareSymbols = map[string]CompareOp{"=": Eq, "<>": Ne, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
+
+func (x *exprBinder) binary(e *sql.Binary) Expr {
+	if op, ok := compareSymbols[e.Op]; ok {
+		return x.compareExprs(op, e.Left, e.Right, e.Pos)
+	}
+	return x.scalar(e.Op, []Expr{x.expr(e.Left), x.expr(e.Right)}, e.Pos)
+}
+
+func (x *exprBinder) unary(e *sql.Unary) Expr {
+	switch e.Op {
+	case "NOT", "not":
+		return x.not(e)
+	case "-":
+		if n, ok := e.Operand.(*sql.Number); ok {
+			return x.b.number(&sql.Number{Text: "-" + n.Text, Pos: n.Pos})
+		}
+	case "+":
+		if n, ok := e.Operand.(*sql.Number); ok {
+			return x.b.number(n)
+		}
+		if arg := x.expr(e.Operand); arg.Type().IsNumeric() || arg.Type().ID == vec.Interval {
+			return arg
+		}
+	}
+	return x.scalar(e.Op, []Expr{x.expr(e.Operand)}, e.Pos)
+}
+
+func (x *exprBinder) not(e *sql.Unary) Expr {
+	arg := x.boolean(x.expr(e.Operand), "NOT", e.Pos)
+	if s, ok := arg.(*Subquery); ok && s.Kind != ScalarSubquery {
+		n := *s
+		n.Negate = !n.Negate
+		return &n
+	}
+	return &Not{Arg: arg}
+}
+
+// compareExprs compares two operands, which may be rows.
+func (x *exprBinder) compareExprs(op CompareOp, left, right sql.Expr, pos int) Expr {
+	l, lok := left.(*sql.Row)
+	r, rok := right.(*sql.Row)
+	if lok && rok {
+		if len(l.Elems) != len(r.Elems) {
+			failHint(pos, sqlerr.SyntaxError, "give both rows as many values", "unequal number of entries in row expressions")
+		}
+		ls, rs := x.exprs(l.Elems), x.exprs(r.Elems)
+		for i := range ls {
+			ls[i], rs[i] = x.pair(op, ls[i], rs[i], pos)
+		}
+		return rowCompare(op, ls, rs)
+	}
+	return x.compare(op, x.expr(left), x.expr(right), pos)
+}
+
+func (x *exprBinder) compare(op CompareOp, l, r Expr, pos int) Expr {
+	l, r = x.pair(op, l, r, pos)
+	return &Compare{Op: op, Left: l, Right: r}
+}
+
+// pair casts both operands of a comparison to their common type.
+func (x *exprBinder) pair(op CompareOp, l, r Expr, pos int) (Expr, Expr) {
+	symbol := op.String()
+	if op == Distinct || op == NotDistinct {
+		symbol = "="
+	}
+	t, err := extension.ComparisonType(symbol, x.b.argument(l), x.b.argument(r))
+	check(err, pos)
+	return x.b.coerce(l, t, pos), x.b.coerce(r, t, pos)
+}
+
+func (x *exprBinder) inList(e *sql.InList) Expr {
+	if row, ok := e.Operand.(*sql.Row); ok {
+		var any []Expr
+		for _, item := range e.List {
+			any = append(any, x.compareExprs(Eq, row, item, e.Pos))
+		}
+		return negateIf(e.Not, anyOf(any))
+	}
+	arg := x.expr(e.Operand)
+	list := x.exprs(e.List)
+	t := x.b.commonType("IN", append([]Expr{arg}, list...), e.Pos)
+	arg = x.b.coerce(arg, t, e.Pos)
+	in := &In{Arg: arg, Negate: e.Not}
+	var others []Expr
+	for i, item := range list {
+		item = x.b.coerce(item, t, e.List[i].Position())
+		if c, ok := item.(*Const); ok {
+			in.List = append(in.List, c.Value)
+		} else {
+			others = append(others, &Compare{Op: Eq, Left: arg, Right: item})
+		}
+	}
+	if len(others) == 0 {
+		return in
+	}
+	if len(in.List) > 0 {
+		in.Negate = false
+		others = append([]Expr{in}, others...)
+	}
+	return negateIf(e.Not, anyOf(others))
+}
+
+var likeNames = map[sql.LikeKind]string{sql.LikeCase: "~~", sql.LikeNoCase: "~~*"}
+
+func (x *exprBinder) like(e *sql.Like) Expr {
+	arg, pattern := x.expr(e.Operand), x.expr(e.Pattern)
+	if e.Kind == sql.LikeSimilar {
+		args := []Expr{pattern}
+		if e.Escape != nil {
+			args = append(args, x.expr(e.Escape))
+		}
+		matched := x.scalar("~", []Expr{arg, x.scalar("similar_to_escape", args, e.Pos)}, e.Pos)
+		return negateIf(e.Not, matched)
+	}
+	if e.Escape != nil {
+		pattern = x.scalar("like_escape", []Expr{pattern, x.expr(e.Escape)}, e.Pos)
+	}
+	return negateIf(e.Not, x.scalar(likeNames[e.Kind], []Expr{arg, pattern}, e.Pos))
+}
+
+func (x *exprBinder) caseExpr(e *sql.Case) Expr {
+	out := &Case{}
+	var operand Expr
+	if e.Operand != nil {
+		operand = x.expr(e.Operand)
+	}
+	for _, w := range e.Whens {
+		if operand == nil {
+			out.When = append(out.When, x.boolean(x.expr(w.Cond), "CASE/WHEN", w.Cond.Position()))
+		} else {
+			out.When = append(out.When, x.compare(Eq, operand, x.expr(w.Cond), w.Cond.Position()))
+		}
+		out.Then = append(out.Then, x.expr(w.Result))
+	}
+	results := slices.Clone(out.Then)
+	if e.Else != nil {
+		out.Else = x.expr(e.Else)
+		results = append(results, out.Else)
+	}
+	out.T = x.b.commonType("CASE", results, e.Pos)
+	for i := range out.Then {
+		out.Then[i] = x.b.coerce(out.Then[i], out.T, e.Pos)
+	}
+	if out.Else != nil {
+		out.Else = x.b.coerce(out.Else, out.T, e.Pos)
+	}
+	return out
+}
+
+func (x *exprBinder) array(e *sql.Array) Expr {
+	args := x.exprs(e.Elems)
+	if len(args) == 0 {
+		return &MakeArray{T: vec.ArrayType(vec.NullType)}
+	}
+	t := x.b.commonType("ARRAY", args, e.Pos)
+	for i := range args {
+		args[i] = x.b.coerce(args[i], t, e.Pos)
+	}
+	return &MakeArray{Args: args, T: vec.ArrayType(t)}
+}
+
+func (x *exprBinder) structLiteral(e *sql.Struct) Expr {
+	args := make([]Expr, len(e.Fields))
+	names := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		args[i], names[i] = x.value(f.Value), f.Name.Name
+	}
+	return makeStruct(args, names)
+}
+
+func makeStruct(args []Expr, names []string) Expr {
+	fields := make([]vec.Field, len(args))
+	for i, a := range args {
+		fields[i] = vec.Field{Name: names[i], Type: a.Type()}
+	}
+	return &MakeStruct{Args: args, T: vec.StructType(fields...)}
+}
+
+// field takes a field of a struct by name.
+func (x *exprBinder) field(e Expr, name sql.Ident) Expr {
+	t := e.Type()
+	if t.ID != vec.Struct {
+		failHint(name.Pos, sqlerr.WrongObjectType, "only a value of a struct type has fields",
+			"column notation .%s applied to type %s, which is not a composite type", name.Name, t)
+	}
+	var names []string
+	for i, f := range t.Fields {
+		if f.Name == name.Name {
+			return &Field{Arg: e, Index: i}
+		}
+		names = append(names, f.Name)
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "field %q does not exist in %s", name.Name, t)
+	if near := sqlerr.Nearest(name.Name, names); near != "" {
+		err = err.Hintf("did you mean %q?", near)
+	}
+	panic(fault{err.At(name.Pos)})
+}
+
+var knownCollations = map[string]bool{"c": true, "posix": true, "default": true, "ucs_basic": true, "c.utf8": true, "c.utf-8": true}
+
+func (x *exprBinder) collate(e *sql.Collate) Expr {
+	name := e.Collation.Last()
+	if !knownCollations[lowerASCII(name.Name)] {
+		failHint(e.Pos, sqlerr.UndefinedObject, `text is ordered by its bytes; use COLLATE "C"`,
+			"collation %q does not exist", name.Name)
+	}
+	arg := x.value(e.Operand)
+	if arg.Type().ID != vec.Text {
+		fail(e.Pos, sqlerr.DatatypeMismatch, "collations are not supported by type %s", arg.Type())
+	}
+	return arg
+}

@@ -1,0 +1,407 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// query binds a query inside outer, nil for none.
+func (b *binder) query(q sql.QueryExpr, outer *scope) result {
+	check(b.ctx.Err(), 0)
+	switch q := q.(type) {
+	case *sql.Select:
+		return b.selectBlock(q, &sql.Query{Body: q}, outer)
+	case *sql.Query:
+		return b.withClause(q, outer)
+	case *sql.SetOp:
+		return b.setOperation(q, outer)
+	case *sql.Values:
+		return b.values(q, outer)
+	}
+	panic(internalf("unknown query %T", q))
+}
+
+func (b *binder) body(q *sql.Query, outer *scope) result {
+	if s, ok := q.Body.(*sql.Select); ok {
+		return b.selectBlock(s, q, outer)
+	}
+	r := b.query(q.Body, outer)
+	if len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil {
+		return r
+	}
+	node, _ := b.settleUnknown(r)
+	r.node = node
+	return b.orderResult(r, q, outer)
+}
+
+// orderResult applies ORDER BY and LIMIT to a query that is not a SELECT block: the keys are over its columns.
+func (b *binder) orderResult(r result, q *sql.Query, outer *scope) result {
+	cols := r.cols()
+	rel := &relation{cols: slices.Clone(cols)}
+	for i := range rel.cols {
+		rel.cols[i].Name = r.names[i]
+	}
+	x := &exprBinder{b: b, scope: &scope{parent: outer, ns: namespaceOf(rel), ctes: b.ctes}, clause: "ORDER BY"}
+	var keys []SortKey
+	for _, item := range q.OrderBy {
+		if item.All {
+			for _, c := range cols {
+				keys = append(keys, sortKey(refTo(c), item))
+			}
+			continue
+		}
+		if i, ok := ordinal(item.Expr, len(cols), "ORDER BY"); ok {
+			keys = append(keys, sortKey(refTo(cols[i]), item))
+			continue
+		}
+		keys = append(keys, sortKey(x.value(item.Expr), item))
+	}
+	r.node = b.sortAndLimit(r.node, keys, q, outer)
+	r.node = keepCols(r.node, cols)
+	return r
+}
+
+// ordinal reads the place of an output column, written as an integer from 1.
+func ordinal(e sql.Expr, n int, clause string) (int, bool) {
+	num, ok := e.(*sql.Number)
+	if !ok {
+		return 0, false
+	}
+	i := 0
+	for _, c := range num.Text {
+		if c < '0' || c > '9' || i > n {
+			break
+		}
+		i = i*10 + int(c-'0')
+	}
+	if itoa(i) != num.Text || i < 1 || i > n {
+		failHint(num.Pos, sqlerr.InvalidColumnReference, "there are "+itoa(n)+" columns", "%s position %s is not in select list", clause, num.Text)
+	}
+	return i - 1, true
+}
+
+// sortAndLimit puts ORDER BY, LIMIT and OFFSET on top of n.
+func (b *binder) sortAndLimit(n Node, keys []SortKey, q *sql.Query, outer *scope) Node {
+	if len(keys) > 0 {
+		n = &Sort{Input: n, Keys: keys, Limit: -1}
+	}
+	count := b.limitExpr(q.Limit, "LIMIT", outer)
+	offset := b.limitExpr(q.Offset, "OFFSET", outer)
+	if q.WithTies && count != nil {
+		return b.withTies(n, keys, count, offset, q)
+	}
+	if count == nil && offset == nil {
+		return n
+	}
+	return &Limit{Input: n, Count: count, Offset: offset}
+}
+
+func (b *binder) limitExpr(e sql.Expr, clause string, outer *scope) Expr {
+	if e == nil {
+		return nil
+	}
+	x := &exprBinder{b: b, scope: &scope{parent: outer, ctes: b.ctes}, clause: clause}
+	x.check = func(_ Col, _ *scope, pos int) {
+		failHint(pos, sqlerr.InvalidColumnReference, "write a constant or a parameter", "argument of %s must not contain variables", clause)
+	}
+	bound := x.expr(e)
+	pos := e.Position()
+	bound = b.assign(bound, vec.Int64Type, "argument of "+clause, pos)
+	switch c := bound.(type) {
+	case *Const:
+		if c.Value.Null {
+			return nil
+		}
+		if c.Value.I < 0 {
+			code := sqlerr.InvalidLimit
+			if clause == "OFFSET" {
+				code = sqlerr.InvalidOffset
+			}
+			fail(pos, code, "%s must not be negative", clause)
+		}
+	}
+	return bound
+}
+
+// withTies keeps the rows up to the count and those that order equal to the last of them.
+func (b *binder) withTies(n Node, keys []SortKey, count, offset Expr, q *sql.Query) Node {
+	if len(keys) == 0 {
+		failHint(q.Pos, sqlerr.SyntaxError, "add ORDER BY", "WITH TIES cannot be specified without ORDER BY clause")
+	}
+	in := n.(*Sort).Input
+	frame := Frame{Mode: Range, Start: Bound{Kind: UnboundedPreceding}, End: Bound{Kind: CurrentRow}}
+	w := &Window{Input: in, Order: keys}
+	var outs []Col
+	for _, name := range []string{"rank", "row_number"} {
+		bound, err := b.functions.ResolveWindow(name, nil)
+		check(err, q.Pos)
+		out := b.newCol(name, bound.Result, false)
+		outs = append(outs, out)
+		w.Calls = append(w.Calls, WindowCall{Out: out, Name: name, Bound: &bound, Frame: frame})
+	}
+	last := count
+	var conds []Expr
+	if offset != nil {
+		x := &exprBinder{b: b}
+		last = x.scalar("+", []Expr{count, offset}, q.Pos)
+		conds = append(conds, &Compare{Op: Gt, Left: refTo(outs[1]), Right: offset})
+	}
+	conds = append(conds, &Compare{Op: Le, Left: refTo(outs[0]), Right: last})
+	return &Sort{Input: &Filter{Input: w, Conditions: conds}, Keys: keys, Limit: -1}
+}
+
+// withClause binds WITH and then the body, which sees its names.
+func (b *binder) withClause(q *sql.Query, outer *scope) result {
+	if q.With == nil {
+		return b.body(q, outer)
+	}
+	saved := b.ctes
+	defer func() { b.ctes = saved }()
+	type bound struct {
+		entry       *cteEntry
+		def         Node
+		materialize sql.Materialization
+	}
+	var all []bound
+	for i := range q.With.CTEs {
+		c := &q.With.CTEs[i]
+		for _, other := range q.With.CTEs[:i] {
+			if other.Name.Name == c.Name.Name {
+				fail(c.Name.Pos, sqlerr.DuplicateAlias, "WITH query name %q specified more than once", c.Name.Name)
+			}
+		}
+		entry, def := b.commonTable(c, q.With.Recursive, outer)
+		all = append(all, bound{entry, def, c.Materialize})
+		b.ctes = &cteScope{parent: b.ctes, entry: entry}
+	}
+	r := b.body(q, outer)
+	for _, c := range slices.Backward(all) {
+		r.node = &CTE{ID: c.entry.id, Name: c.entry.name, Def: c.def, Body: r.node,
+			Materialize: c.materialize == sql.MaterializeAlways, Inline: c.materialize == sql.MaterializeNever}
+	}
+	return r
+}
+
+func (b *binder) commonTable(c *sql.CTE, recursive bool, outer *scope) (*cteEntry, Node) {
+	entry := &cteEntry{id: b.ids.nextCTE(), name: c.Name.Name}
+	if recursive {
+		if def := b.recursive(c, entry, outer); def != nil {
+			return entry, def
+		}
+	}
+	r := b.query(c.Query, outer)
+	node, cols := b.settleUnknown(r)
+	entry.cols, entry.names = cols, b.cteNames(c, r.names)
+	return entry, node
+}
+
+func (b *binder) cteNames(c *sql.CTE, names []string) []string {
+	if len(c.Columns) > len(names) {
+		failHint(c.Name.Pos, sqlerr.InvalidColumnReference, "name at most as many as there are",
+			"WITH query %q has %d columns available but %d columns specified", c.Name.Name, len(names), len(c.Columns))
+	}
+	names = slices.Clone(names)
+	for i, id := range c.Columns {
+		names[i] = id.Name
+	}
+	return names
+}
+
+// recursive binds base UNION [ALL] step where step refers to the CTE itself; nil when it does not.
+func (b *binder) recursive(c *sql.CTE, entry *cteEntry, outer *scope) Node {
+	q := c.Query
+	if w, ok := q.(*sql.Query); ok && w.With == nil && len(w.OrderBy) == 0 && w.Limit == nil && w.Offset == nil {
+		q = w.Body
+	}
+	set, ok := q.(*sql.SetOp)
+	if !ok || set.Kind != sql.Union || !mentions(set.Right, c.Name.Name) {
+		if mentions(c.Query, c.Name.Name) {
+			failHint(c.Name.Pos, sqlerr.InvalidRecursion, "write base UNION ALL step",
+				"recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", c.Name.Name)
+		}
+		return nil
+	}
+	if mentions(set.Left, c.Name.Name) {
+		failHint(c.Name.Pos, sqlerr.InvalidRecursion, "refer to it on the right of UNION only",
+			"recursive reference to query %q must not appear within its non-recursive term", c.Name.Name)
+	}
+	r := b.query(set.Left, outer)
+	base, cols := b.settleUnknown(r)
+	entry.names = b.cteNames(c, r.names)
+	for _, col := range cols {
+		col.Nullable = true
+		entry.cols = append(entry.cols, col)
+	}
+	saved := b.ctes
+	b.ctes = &cteScope{parent: saved, entry: entry}
+	step := b.query(set.Right, outer)
+	b.ctes = saved
+	if len(step.cols()) != len(cols) {
+		fail(set.Pos, sqlerr.SyntaxError, "each UNION query must have the same number of columns")
+	}
+	types := make([]vec.Type, len(cols))
+	for i, sc := range step.cols() {
+		types[i] = cols[i].Type
+		if sc.Type.ID == vec.Null || extension.ImplicitCast(sc.Type, types[i]) {
+			continue
+		}
+		failHint(set.Pos, sqlerr.DatatypeMismatch, "cast the output of the non-recursive term to the correct type",
+			"recursive query %q column %d has type %s in non-recursive term but type %s overall", c.Name.Name, i+1, types[i], sc.Type)
+	}
+	out := &RecursiveCTE{ID: entry.id, Name: entry.name, Base: base, Step: b.coerceColumns(step.node, types, set.Pos), Distinct: !set.All}
+	for _, col := range entry.cols {
+		out.Columns = append(out.Columns, b.ids.fresh(col))
+	}
+	// From here on the name stands for all rows, not for a round of them.
+	entry.id, entry.cols = b.ids.nextCTE(), out.Columns
+	return out
+}
+
+// mentions reports whether a table of that bare name is read anywhere in q.
+func mentions(q sql.QueryExpr, name string) bool {
+	found := false
+	sql.Walk(q, func(n sql.Node) bool {
+		if t, ok := n.(*sql.Table); ok && len(t.Name) == 1 && t.Name[0].Name == name {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+var setKinds = map[sql.SetKind]SetOpKind{sql.Union: Union, sql.Intersect: Intersect, sql.Except: Except}
+var setNames = map[sql.SetKind]string{sql.Union: "UNION", sql.Intersect: "INTERSECT", sql.Except: "EXCEPT"}
+
+func (b *binder) setOperation(q *sql.SetOp, outer *scope) result {
+	l, r := b.query(q.Left, outer), b.query(q.Right, outer)
+	if q.ByName {
+		l, r = b.matchByName(l, r)
+	}
+	lc, rc := l.cols(), r.cols()
+	name := setNames[q.Kind]
+	if len(lc) != len(rc) {
+		failHint(q.Pos, sqlerr.SyntaxError, "select as many columns on both sides", "each %s query must have the same number of columns", name)
+	}
+	types := make([]vec.Type, len(lc))
+	n := &SetOp{Kind: setKinds[q.Kind], All: q.All}
+	for i := range lc {
+		types[i] = b.commonType(name, []Expr{columnValue(l.node, i), columnValue(r.node, i)}, q.Pos)
+		nullable := lc[i].Nullable || rc[i].Nullable && n.Kind == Union
+		n.Columns = append(n.Columns, b.newCol(l.names[i], types[i], nullable))
+	}
+	n.Args = []Node{b.coerceColumns(l.node, types, q.Pos), b.coerceColumns(r.node, types, q.Pos)}
+	if first, ok := n.Args[0].(*SetOp); ok && n.Kind == Union && first.Kind == Union && (first.All == n.All || !n.All) {
+		n.Args = append(slices.Clone(first.Args), n.Args[1])
+	}
+	return result{node: n, names: l.names}
+}
+
+// columnValue is what column i of n is: the literal itself when the column is one whose type is open.
+func columnValue(n Node, i int) Expr {
+	c := n.Cols()[i]
+	if p, ok := n.(*Project); ok && unknown(p.Exprs[i]) {
+		return p.Exprs[i]
+	}
+	if c.Type.ID == vec.Null {
+		return &Const{Value: vec.NullValue(vec.NullType)}
+	}
+	return refTo(c)
+}
+
+// coerceColumns casts the columns of n to types.
+func (b *binder) coerceColumns(n Node, types []vec.Type, pos int) Node {
+	cols := n.Cols()
+	same := true
+	for i, c := range cols {
+		same = same && c.Type.Equal(types[i])
+	}
+	if same {
+		return n
+	}
+	if p, ok := n.(*Project); ok {
+		out := &Project{Input: p.Input, Columns: slices.Clone(p.Columns), Exprs: slices.Clone(p.Exprs)}
+		for i := range p.Exprs {
+			if !p.Columns[i].Type.Equal(types[i]) {
+				out.Exprs[i] = b.coerce(p.Exprs[i], types[i], pos)
+				out.Columns[i] = b.newCol(p.Columns[i].Name, types[i], p.Columns[i].Nullable)
+			}
+		}
+		return out
+	}
+	out := &Project{Input: n}
+	for i, c := range cols {
+		out.Exprs = append(out.Exprs, b.coerce(refTo(c), types[i], pos))
+		out.Columns = append(out.Columns, b.newCol(c.Name, types[i], c.Nullable))
+	}
+	return out
+}
+
+// matchByName lines up the columns of both sides by name, with NULL for those that one side lacks.
+func (b *binder) matchByName(l, r result) (result, result) {
+	names := slices.Clone(l.names)
+	for _, n := range r.names {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	align := func(side result) result {
+		node, cols := b.settleUnknown(side)
+		p := &Project{Input: node}
+		for _, n := range names {
+			e, t := Expr(&Const{Value: vec.NullValue(vec.NullType)}), vec.NullType
+			if i := slices.Index(side.names, n); i >= 0 {
+				e, t = refTo(cols[i]), cols[i].Type
+			}
+			p.Exprs, p.Columns = append(p.Exprs, e), append(p.Columns, b.newCol(n, t, true))
+		}
+		return result{node: p, names: names}
+	}
+	return align(l), align(r)
+}
+
+func (b *binder) values(q *sql.Values, outer *scope) result {
+	return b.valuesOf(q, outer, nil)
+}
+
+// valuesOf binds VALUES; types, when given, are what the columns are cast to as by assignment.
+func (b *binder) valuesOf(q *sql.Values, outer *scope, types []vec.Type) result {
+	x := &exprBinder{b: b, scope: &scope{parent: outer, ctes: b.ctes}, clause: "VALUES"}
+	rows := make([][]Expr, len(q.Rows))
+	for i, row := range q.Rows {
+		if len(row) != len(q.Rows[0]) {
+			failHint(q.Pos, sqlerr.SyntaxError, "give every row as many values", "VALUES lists must all be the same length")
+		}
+		rows[i] = x.exprs(row)
+	}
+	n := &Values{Rows: rows}
+	var names []string
+	for c := range q.Rows[0] {
+		column := make([]Expr, len(rows))
+		for i := range rows {
+			column[i] = rows[i][c]
+		}
+		var t vec.Type
+		if types != nil {
+			t = types[c]
+		} else {
+			t = b.commonType("VALUES", column, q.Pos)
+		}
+		nullable := false
+		for i := range rows {
+			if types != nil {
+				rows[i][c] = b.assign(rows[i][c], t, "column "+itoa(c+1), q.Rows[i][c].Position())
+			} else {
+				rows[i][c] = b.coerce(rows[i][c], t, q.Rows[i][c].Position())
+			}
+			nullable = nullable || (nullability{}).mayBeNull(rows[i][c])
+		}
+		name := "column" + itoa(c+1)
+		names = append(names, name)
+		n.Columns = append(n.Columns, b.newCol(name, t, nullable))
+	}
+	return result{node: n, names: names}
+}

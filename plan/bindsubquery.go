@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// subquery binds a query inside an expression; it sees the expression's scope.
+func (x *exprBinder) subquery(q sql.QueryExpr) result {
+	saved := x.b.ctes
+	x.b.ctes = x.scope.ctes
+	defer func() { x.b.ctes = saved }()
+	r := x.b.query(q, x.scope)
+	node, _ := x.b.settleUnknown(r)
+	r.node = node
+	return r
+}
+
+func (x *exprBinder) oneColumn(q sql.QueryExpr, pos int) result {
+	r := x.subquery(q)
+	if len(r.cols()) != 1 {
+		failHint(pos, sqlerr.SyntaxError, "select one column", "subquery must return only one column")
+	}
+	return r
+}
+
+func (x *exprBinder) scalarSubquery(e *sql.Subquery) Expr {
+	r := x.oneColumn(e.Query, e.Pos)
+	return &Subquery{Kind: ScalarSubquery, Plan: r.node, T: r.cols()[0].Type}
+}
+
+var quantifiedLike = map[string]string{"LIKE": "~~", "ILIKE": "~~*", "NOT LIKE": "!~~", "NOT ILIKE": "!~~*"}
+
+func (x *exprBinder) quantified(e *sql.Quantified) Expr {
+	kind := Any
+	if e.All {
+		kind = All
+	}
+	op, isCompare := compareSymbols[e.Op]
+	if e.Query != nil && isCompare {
+		return x.quantifiedQuery(kind, op, e.Op, e.Left, e.Query, false, e.Pos)
+	}
+	if e.Array == nil {
+		failHint(e.Pos, sqlerr.FeatureNotSupported, "use EXISTS with the condition inside", "%s ANY over a query is not supported", e.Op)
+	}
+	arg, list := x.expr(e.Left), x.expr(e.Array)
+	elems, known := x.b.elements(list, arg.Type())
+	if !known {
+		if !isCompare {
+			failHint(e.Pos, sqlerr.FeatureNotSupported, "write the patterns as ARRAY[...]", "%s ANY over a computed array is not supported", e.Op)
+		}
+		return x.quantifiedArray(kind, op, arg, list, e.Pos)
+	}
+	if isCompare && op == Eq && kind == Any {
+		if in, ok := x.inConstants(arg, elems, e.Pos); ok {
+			return in
+		}
+	}
+	var parts []Expr
+	for _, el := range elems {
+		if isCompare {
+			parts = append(parts, x.compare(op, arg, el, e.Pos))
+		} else {
+			symbol := quantifiedLike[e.Op]
+			not := symbol == "!~~" || symbol == "!~~*"
+			if not {
+				symbol = symbol[1:]
+			}
+			parts = append(parts, negateIf(not, x.scalar(symbol, []Expr{arg, el}, e.Pos)))
+		}
+	}
+	if kind == All {
+		return allOf(parts)
+	}
+	return anyOf(parts)
+}
+
+func (x *exprBinder) inConstants(arg Expr, elems []Expr, pos int) (Expr, bool) {
+	if len(elems) == 0 {
+		return nil, false
+	}
+	t := x.b.commonType("ANY", append([]Expr{arg}, elems...), pos)
+	in := &In{Arg: x.b.coerce(arg, t, pos)}
+	for _, el := range elems {
+		c, ok := x.b.coerce(el, t, pos).(*Const)
+		if !ok {
+			return nil, false
+		}
+		in.List = append(in.List, c.Value)
+	}
+	return in, true
+}
+
+// elements returns the elements of an array that is written out.
+func (b *binder) elements(list Expr, elem vec.Type) ([]Expr, bool) {
+	if c, ok := list.(*Const); ok && unknown(c) && !c.Value.Null {
+		if elem.ID == vec.Null {
+			elem = vec.TextType
+		}
+		list = b.coerce(list, vec.ArrayType(elem), 0)
+	}
+	switch list := list.(type) {
+	case *MakeArray:
+		return list.Args, true
+	case *Const:
+		if list.Value.Null || list.Value.Type.ID != vec.Array {
+			return nil, false
+		}
+		var out []Expr
+		for _, v := range list.Value.List {
+			out = append(out, &Const{Value: v})
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// quantifiedArray compares with the rows that unnest(array) makes.
+func (x *exprBinder) quantifiedArray(kind SubqueryKind, op CompareOp, arg, list Expr, pos int) Expr {
+	if unknown(list) {
+		t := arg.Type()
+		if t.ID == vec.Null {
+			t = vec.TextType
+		}
+		list = x.b.coerce(list, vec.ArrayType(t), pos)
+	}
+	if list.Type().ID != vec.Array {
+		failHint(pos, sqlerr.WrongObjectType, "give an array or a subquery", "op ANY/ALL (array) requires array on right side")
+	}
+	bound, err := x.b.functions.ResolveTable("unnest", []extension.Argument{x.b.argument(list)})
+	check(err, pos)
+	if bound.Expand == nil {
+		panic(internalf("unnest does not expand rows"))
+	}
+	elem := x.b.newCol("unnest", *list.Type().Elem, true)
+	plan := &Expand{Input: oneRow(), Name: "unnest", Bound: *bound.Expand, Args: []Expr{list}, Columns: []Col{elem}}
+	l, r := x.pair(op, arg, refTo(elem), pos)
+	return x.anyOrAll(kind, op, []Expr{l}, []Expr{r}, plan, false)
+}
+
+// quantifiedQuery binds operand op ANY|ALL (query); the operand may be a row.
+func (x *exprBinder) quantifiedQuery(kind SubqueryKind, op CompareOp, symbol string, operand sql.Expr, q sql.QueryExpr, not bool, pos int) Expr {
+	var args []Expr
+	if row, ok := operand.(*sql.Row); ok {
+		args = x.exprs(row.Elems)
+	} else {
+		args = []Expr{x.expr(operand)}
+	}
+	r := x.subquery(q)
+	cols := r.cols()
+	if len(cols) != len(args) {
+		what := "few"
+		if len(cols) > len(args) {
+			what = "many"
+		}
+		failHint(pos, sqlerr.SyntaxError, "select as many columns as are compared", "subquery has too %s columns", what)
+	}
+	values := refsTo(cols)
+	for i := range args {
+		args[i], values[i] = x.pair(op, args[i], values[i], pos)
+	}
+	return x.anyOrAll(kind, op, args, values, r.node, not)
+}
+
+// anyOrAll makes the subquery expression; values are computed from the plan's rows and are projected where they are
+// more than its columns.
+func (x *exprBinder) anyOrAll(kind SubqueryKind, op CompareOp, args, values []Expr, plan Node, not bool) Expr {
+	p := &Project{Input: plan}
+	plain := true
+	for i, v := range values {
+		ref, ok := v.(*ColumnRef)
+		plain = plain && ok && ref.ID == plan.Cols()[i].ID
+		p.Columns = append(p.Columns, x.b.newCol("value", v.Type(), true))
+		p.Exprs = append(p.Exprs, v)
+	}
+	if !plain || len(plan.Cols()) != len(values) {
+		plan = p
+	}
+	return &Subquery{Kind: kind, Plan: plan, Args: args, Op: op, Negate: not, T: vec.BoolType}
+}

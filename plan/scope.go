@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+// relation is a named item of FROM.
+type relation struct {
+	schema, name string
+	cols         []Col // under the names they have here
+	table        *Table
+	// ids maps columns of a stored table to ids, by ordinal; for functional dependencies.
+}
+
+// namespace is what a FROM clause, or a part of it, makes visible.
+type namespace struct {
+	relations []*relation
+	// cols are the columns that * stands for, those merged by USING once.
+	cols []visibleCol
+}
+
+type visibleCol struct {
+	Col
+	rel *relation // nil when merged
+}
+
+func (n namespace) plus(o namespace) namespace {
+	return namespace{
+		relations: append(n.relations[:len(n.relations):len(n.relations)], o.relations...),
+		cols:      append(n.cols[:len(n.cols):len(n.cols)], o.cols...),
+	}
+}
+
+func namespaceOf(r *relation) namespace {
+	ns := namespace{relations: []*relation{r}}
+	for _, c := range r.cols {
+		ns.cols = append(ns.cols, visibleCol{Col: c, rel: r})
+	}
+	return ns
+}
+
+// scope is where names are looked up: a query block, then those around it.
+type scope struct {
+	parent *scope
+	ns     namespace
+	block  *block
+	ctes   *cteScope
+}
+
+// cteScope is a chain of the common table expressions in sight.
+type cteScope struct {
+	parent *cteScope
+	entry  *cteEntry
+}
+
+type cteEntry struct {
+	id    int
+	name  string
+	cols  []Col // with the names they have
+	refs  int
+	names []string
+}
+
+func (s *cteScope) find(name string) *cteEntry {
+	for ; s != nil; s = s.parent {
+		if s.entry.name == name {
+			return s.entry
+		}
+	}
+	return nil
+}
+
+// lookup finds an unqualified column; found is false when there is none in this or an outer scope.
+func (s *scope) lookup(name string, pos int) (Col, *scope, bool) {
+	for ; s != nil; s = s.parent {
+		var hit *visibleCol
+		for i := range s.ns.cols {
+			if s.ns.cols[i].Name != name {
+				continue
+			}
+			if hit != nil {
+				fail(pos, sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name)
+			}
+			hit = &s.ns.cols[i]
+		}
+		if hit != nil {
+			return hit.Col, s, true
+		}
+	}
+	return Col{}, nil, false
+}
+
+// relation finds a relation by name and, when not "", schema.
+func (s *scope) relation(schema, name string, pos int) (*relation, *scope) {
+	for ; s != nil; s = s.parent {
+		var hit *relation
+		for _, r := range s.ns.relations {
+			if r.name != name || schema != "" && r.schema != schema {
+				continue
+			}
+			if hit != nil {
+				fail(pos, sqlerr.AmbiguousColumn, "table reference %q is ambiguous", name)
+			}
+			hit = r
+		}
+		if hit != nil {
+			return hit, s
+		}
+	}
+	return nil, nil
+}
+
+func (r *relation) column(name string, pos int) (Col, bool) {
+	var hit *Col
+	for i := range r.cols {
+		if r.cols[i].Name != name {
+			continue
+		}
+		if hit != nil {
+			fail(pos, sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name)
+		}
+		hit = &r.cols[i]
+	}
+	if hit == nil {
+		return Col{}, false
+	}
+	return *hit, true
+}
+
+// columnNames lists every column in sight, for suggestions.
+func (s *scope) columnNames() []string {
+	var out []string
+	for ; s != nil; s = s.parent {
+		for _, c := range s.ns.cols {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+func (s *scope) relationNames() []string {
+	var out []string
+	for ; s != nil; s = s.parent {
+		for _, r := range s.ns.relations {
+			out = append(out, r.name)
+		}
+	}
+	return out
+}
+
+func undefinedColumn(s *scope, name string, pos int) {
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", name)
+	if near := sqlerr.Nearest(name, s.columnNames()); near != "" {
+		err = err.Hintf("did you mean %q?", near)
+	} else if names := s.columnNames(); len(names) > 0 {
+		if len(names) > 12 {
+			names = append(names[:12:12], "...")
+		}
+		err = err.Hintf("the columns here are %s", strings.Join(names, ", "))
+	} else {
+		err = err.Hintf("there is no table in FROM")
+	}
+	panic(fault{err.At(pos)})
+}
+
+func missingFrom(s *scope, name string, pos int) {
+	err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", name)
+	if near := sqlerr.Nearest(name, s.relationNames()); near != "" {
+		err = err.Hintf("did you mean %q?", near)
+	} else {
+		err = err.Hintf("add the table to FROM, or use the alias it has there")
+	}
+	panic(fault{err.At(pos)})
+}
+
+// column binds a possibly qualified reference; parts that are left over are fields of a struct.
+func (x *exprBinder) column(e *sql.Column) Expr {
+	parts := e.Name
+	pos := e.Pos
+	if len(parts) == 1 {
+		return x.simpleColumn(parts[0].Name, pos)
+	}
+	if len(parts) > 1 {
+		if r, at := x.scope.relation("", parts[0].Name, pos); r != nil {
+			if c, ok := r.column(parts[1].Name, pos); ok {
+				return x.fields(x.ref(c, at, pos), parts[2:])
+			}
+			x.noColumnInRelation(r, parts[1].Name, pos)
+		}
+	}
+	if len(parts) > 2 {
+		if r, at := x.scope.relation(parts[0].Name, parts[1].Name, pos); r != nil {
+			if c, ok := r.column(parts[2].Name, pos); ok {
+				return x.fields(x.ref(c, at, pos), parts[3:])
+			}
+			x.noColumnInRelation(r, parts[2].Name, pos)
+		}
+	}
+	if e := x.plainColumn(parts[0].Name, pos); e != nil {
+		return x.fields(e, parts[1:])
+	}
+	missingFrom(x.scope, parts[len(parts)-2].Name, pos)
+	return nil
+}
+
+func (x *exprBinder) simpleColumn(name string, pos int) Expr {
+	if e := x.plainColumn(name, pos); e != nil {
+		return e
+	}
+	if e := x.alias(name); e != nil {
+		return e
+	}
+	if r, at := x.scope.relation("", name, pos); r != nil {
+		return x.wholeRow(r, at, pos)
+	}
+	undefinedColumn(x.scope, name, pos)
+	return nil
+}
+
+func (x *exprBinder) noColumnInRelation(r *relation, name string, pos int) {
+	var names []string
+	for _, c := range r.cols {
+		names = append(names, c.Name)
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", r.name, name)
+	if near := sqlerr.Nearest(name, names); near != "" {
+		err = err.Hintf("did you mean %q?", r.name+"."+near)
+	}
+	panic(fault{err.At(pos)})
+}
+
+func (x *exprBinder) plainColumn(name string, pos int) Expr {
+	c, at, ok := x.scope.lookup(name, pos)
+	if !ok {
+		return nil
+	}
+	return x.ref(c, at, pos)
+}
+
+func (x *exprBinder) ref(c Col, at *scope, pos int) Expr {
+	if x.check != nil {
+		x.check(c, at, pos)
+	}
+	r := refTo(c)
+	x.b.positions[r] = pos
+	return r
+}
+
+func (x *exprBinder) wholeRow(r *relation, at *scope, pos int) Expr {
+	cols := make([]Expr, len(r.cols))
+	for i, c := range r.cols {
+		cols[i] = x.ref(c, at, pos)
+	}
+	return makeStruct(cols, namesOf(r.cols))
+}
+
+func namesOf(cols []Col) []string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c.Name
+	}
+	return out
+}
+
+func (x *exprBinder) fields(e Expr, path []sql.Ident) Expr {
+	for _, p := range path {
+		e = x.field(e, p)
+	}
+	return e
+}
