@@ -1,6 +1,10 @@
 package sql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
 
 // primary reads an operand without its postfix operators.
 func (p *parser) primary() Expr {
@@ -75,6 +79,9 @@ func (p *parser) structLiteral(pos int) Expr {
 		p.list(func() {
 			f := StructValue{}
 			if t := p.tok(); t.kind == tokenString {
+				if t.word == "" {
+					p.failAt(p.pos(), sqlerr.InvalidName, "the name of a struct field is empty", "give the field a name")
+				}
 				f.Name = Ident{Name: t.word, Quoted: true, Pos: p.pos()}
 				p.advance()
 			} else {
@@ -137,7 +144,7 @@ func (p *parser) arrayWord(pos int) Expr {
 	return &ArrayQuery{Query: q, Pos: pos}
 }
 
-func (p *parser) niladicCall(pos int) Expr {
+func (p *parser) niladicCall(pos int) *FuncCall {
 	call := &FuncCall{Name: Name{p.label()}, Pos: pos}
 	if p.atSymbol("(") {
 		at := p.open("(")

@@ -360,7 +360,7 @@ func (p *parser) groupItem() GroupItem {
 		return g
 	default:
 		e := p.expr()
-		if row, ok := e.(*Row); ok && row.Pos == g.Pos && len(row.Elems) > 0 {
+		if row, ok := e.(*Row); ok && len(row.Elems) > 0 {
 			g.Exprs = row.Elems
 		} else {
 			g.Exprs = []Expr{e}

@@ -1,6 +1,10 @@
 package sql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
 
 func (p *parser) transactionWord() { _ = p.accept("work") || p.accept("transaction") }
 
@@ -140,9 +144,15 @@ func (p *parser) setAlias(s *Set, name string) Statement {
 
 // settingName reads a dotted name in lower case.
 func (p *parser) settingName() string {
+	start := p.pos()
 	name := p.label().Name
 	for p.acceptSymbol(".") {
 		name += "." + p.label().Name
+	}
+	for _, part := range strings.Split(name, ".") {
+		if part == "" {
+			p.failAt(start, sqlerr.InvalidName, "the name has an empty part", "write dotted names as a.b.c, each part not empty")
+		}
 	}
 	return strings.ToLower(name)
 }

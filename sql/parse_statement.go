@@ -1,5 +1,13 @@
 package sql
 
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
 // statementReaders holds the reader of each statement by its first word, which is at hand when it is called.
 var statementReaders map[string]func(*parser) Statement
 
@@ -30,11 +38,7 @@ func (p *parser) statement() Statement {
 	if p.atSymbol("(") || p.atQuery(0) {
 		return p.query()
 	}
-	for word := range statementReaders {
-		p.at(word) // for the hint
-	}
-	_ = p.at("select") || p.at("values")
-	p.failHere()
+	p.fail(p.misspelledStatement())
 	return nil
 }
 
@@ -53,6 +57,16 @@ func (p *parser) withData() Statement {
 		return p.merge(pos, with)
 	}
 	return p.queryTail(pos, with, p.setOperations(p.queryPrimary(), 0))
+}
+
+// misspelledStatement is the error of a text that begins with no statement's word.
+func (p *parser) misspelledStatement() *sqlerr.Error {
+	words := slices.Sorted(maps.Keys(statementReaders))
+	err := p.errorHere()
+	if word := misspelled(p.tok(), append(words, "select", "values", "table")); word != "" && err.Code == sqlerr.SyntaxError {
+		return err.Hintf("did you mean %s?", strings.ToUpper(word))
+	}
+	return err
 }
 
 func (p *parser) explain() Statement {
@@ -200,10 +214,8 @@ func (p *parser) options() []Option {
 	var out []Option
 	at := p.open("(")
 	p.list(func() {
-		o := Option{Name: p.label()}
-		for p.acceptSymbol(".") {
-			o.Name.Name += "." + p.label().Name
-		}
+		o := Option{Name: Ident{Pos: p.pos()}}
+		o.Name.Name = p.settingName()
 		switch {
 		case p.acceptSymbol("="):
 			o.Value = p.setting()

@@ -1,5 +1,7 @@
 package sql
 
+import "github.com/tidemarkdb/tidemark/sqlerr"
+
 func (p *parser) fromList() []TableExpr {
 	var from []TableExpr
 	p.list(func() { from = append(from, p.tableExpr()) }, p.atQueryEnd)
@@ -119,7 +121,7 @@ func (p *parser) tablePrimary() TableExpr {
 			d.Alias = p.tableAlias()
 			return d
 		}
-		f := p.funcTable(pos, p.ident())
+		f := p.funcTable(pos, p.name()...)
 		f.Lateral = true
 		return f
 	}
@@ -137,9 +139,10 @@ func (p *parser) tablePrimary() TableExpr {
 		d := &Derived{Query: p.values(), Pos: pos}
 		d.Alias = p.tableAlias()
 		return d
-	case p.tok().kind == tokenWord && wordClasses[p.tok().word] == funcWord && p.peekSymbol(1, "("),
-		p.tok().kind == tokenWord && niladic[p.tok().word]:
+	case p.tok().kind == tokenWord && wordClasses[p.tok().word] == funcWord && p.peekSymbol(1, "("):
 		return p.funcTable(pos, p.label())
+	case p.tok().kind == tokenWord && niladic[p.tok().word]:
+		return p.funcTail(&FuncTable{Calls: []*FuncCall{p.niladicCall(pos)}, Pos: pos})
 	}
 	p.accept("only")
 	return p.namedTable(pos)
@@ -196,7 +199,7 @@ func (p *parser) parenTable(pos int) TableExpr {
 		d.Alias = alias
 		return d
 	}
-	p.failAt(alias.Name.Pos, "42601", "only a join or a query in parentheses takes an alias", "write the alias inside the parentheses")
+	p.failAt(alias.Name.Pos, sqlerr.SyntaxError, "only a join or a query in parentheses takes an alias", "write the alias inside the parentheses")
 	return nil
 }
 
@@ -229,11 +232,7 @@ func (p *parser) rowsFrom(pos int) TableExpr {
 
 func (p *parser) funcTable(pos int, name ...Ident) *FuncTable {
 	f := &FuncTable{Pos: pos}
-	if len(name) == 1 && niladic[name[0].Name] && !p.atSymbol("(") {
-		f.Calls = []*FuncCall{{Name: name, Pos: pos}}
-	} else {
-		f.Calls = []*FuncCall{p.call(pos, name)}
-	}
+	f.Calls = []*FuncCall{p.call(pos, name)}
 	return p.funcTail(f)
 }
 

@@ -10,9 +10,7 @@ func (p *parser) typeName() TypeName {
 		t.Schema, first = first, p.label()
 	}
 	t.Name = first.Name
-	if !first.Quoted {
-		p.typeWords(&t)
-	}
+	p.typeWords(&t)
 	for p.atSymbol("[") {
 		at := p.open("[")
 		size := 0

@@ -14,7 +14,7 @@ const (
 // wordClasses holds the words with a meaning to the grammar that restricts their use as names, after PostgreSQL's
 // documentation, appendix C, and the words that begin statements.
 var wordClasses = classify(map[wordClass]string{
-	reserved: `all analyse and any array as asc asymmetric both case cast check collate column constraint create
+	reserved: `all analyse and any array as asc asymmetric between both case cast check collate column constraint create
 		current_catalog current_date current_role current_time current_timestamp current_user default deferrable desc
 		distinct do else end except false fetch for foreign from grant group having in initially intersect into lateral
 		leading limit localtime localtimestamp not null offset on only or order placing primary qualify references
@@ -22,7 +22,7 @@ var wordClasses = classify(map[wordClass]string{
 		where window with`,
 	funcWord: `collation cross full ilike inner is isnull join left like natural notnull outer overlaps right similar
 		tablesample verbose`,
-	needsAs: `filter over within without varying precision escape between`,
+	needsAs: `filter over within without varying precision escape`,
 	statement: `abort alter analyze begin call checkpoint comment commit copy deallocate delete describe discard drop
 		execute explain insert load merge prepare release reset rollback savepoint set show start truncate update use
 		vacuum values`,
@@ -63,8 +63,7 @@ func isPlainName(s string) bool {
 			return false
 		}
 	}
-	class := wordClasses[s]
-	return class == ordinary || class == statement
+	return !isReserved(s)
 }
 
 // knownWords maps every word of the grammar to one shared copy, so that folding SELECT allocates nothing.
