@@ -40,3 +40,7 @@ func cannotSubtractInfinity() error {
 func invalidDateDifference() error {
 	return sqlerr.New(sqlerr.DatetimeOverflow, "cannot subtract infinite dates")
 }
+
+func invalidFraction(format string, args ...any) error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, format, args...)
+}

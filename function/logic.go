@@ -68,7 +68,9 @@ func kleene(args []*vec.Vector, n int, flip byte) *vec.Vector {
 }
 
 // Not negates one BOOLEAN argument; NULL stays NULL.
-func Not(ev *extension.Eval, args []*vec.Vector, n int) (*vec.Vector, error) { return notKernel(ev, args, n) }
+func Not(ev *extension.Eval, args []*vec.Vector, n int) (*vec.Vector, error) {
+	return notKernel(ev, args, n)
+}
 
 var notKernel = strict(vec.BoolType, func(c *call) (*vec.Vector, error) {
 	a, mask := fixed[byte](c.args[0])

@@ -1,0 +1,372 @@
+package function
+
+import (
+	"math/bits"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+func sumAggregates() []*extension.AggregateFunc {
+	sumType := vec.DecimalType(vec.MaxPrecision, 0)
+	return []*extension.AggregateFunc{
+		{Def: def("sum", "Sum of the values", ex("SELECT sum(x) FROM (VALUES (1), (2), (3)) t(x)", "6"), ex("SELECT sum(x) FROM (VALUES (1.5), (2.25)) t(x)", "3.75")),
+			Overloads: []extension.AggregateOverload{
+				aggregate(signature(int2), int8, types(int8, int8), func() extension.Accumulator { return &sumInts[int16]{} }),
+				aggregate(signature(int4), int8, types(int8, int8), func() extension.Accumulator { return &sumInts[int32]{} }),
+				aggregate(signature(int8), sumType, types(sumType, int8), func() extension.Accumulator { return &sumWide{result: sumType} }),
+				aggregateBound(params(decimalParam), func(args []extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+					t := vec.DecimalType(vec.MaxPrecision, int(args[0].Type.Scale))
+					return t, types(t, int8), func() extension.Accumulator { return &sumWide{result: t} }, nil
+				}),
+				aggregate(signature(float4), float4, types(float8, int8), func() extension.Accumulator { return &sumFloats[float32]{result: float4} }),
+				aggregate(signature(float8), float8, types(float8, int8), func() extension.Accumulator { return &sumFloats[float64]{result: float8} }),
+				aggregate(signature(intervalT), intervalT, types(intervalT, int8), func() extension.Accumulator { return &sumSpans{} }),
+			}},
+		{Def: also(def("avg", "Arithmetic mean", ex("SELECT avg(x) FROM (VALUES (1), (2), (4)) t(x)", "2.3333333333333333")), "mean"),
+			Overloads: []extension.AggregateOverload{
+				averageInts(int2), averageInts(int4), averageInts(int8),
+				aggregateBound(params(decimalParam), func(args []extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+					return averageOf(args[0].Type)
+				}),
+				aggregate(signature(float4), float8, types(float8, int8), func() extension.Accumulator { return &sumFloats[float32]{result: float8, mean: true} }),
+				aggregate(signature(float8), float8, types(float8, int8), func() extension.Accumulator { return &sumFloats[float64]{result: float8, mean: true} }),
+				aggregate(signature(intervalT), intervalT, types(intervalT, int8), func() extension.Accumulator { return &sumSpans{mean: true} }),
+			}},
+		{Def: def("product", "Product of the values", ex("SELECT product(x) FROM (VALUES (2), (3), (4)) t(x)", "24")),
+			Overloads: []extension.AggregateOverload{
+				aggregate(signature(float8), float8, types(float8, int8), func() extension.Accumulator { return &product{} }),
+			}},
+	}
+}
+
+func averageInts(t vec.Type) extension.AggregateOverload {
+	return aggregateBound(signature(t), func([]extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+		return averageOf(vec.DecimalType(1, 0))
+	})
+}
+
+// averageOf is the mean of NUMERIC or, with scale 0, integers: the sum is kept at the argument's scale.
+func averageOf(t vec.Type) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+	sum := vec.DecimalType(vec.MaxPrecision, int(t.Scale))
+	mean := vec.DecimalType(vec.MaxPrecision, max(minDivScale, int(t.Scale)))
+	return mean, types(sum, int8), func() extension.Accumulator { return &sumWide{result: sum, mean: &mean} }, nil
+}
+
+// partial is a sum of count values.
+type partial[T any] struct {
+	sum   T
+	count int64
+}
+
+// sumInts sums SMALLINT and INTEGER in 64 bits: 2^31 values are needed to overflow, so the check is made on merging
+// and on the last group's count only.
+type sumInts[T int16 | int32] struct{ slots[partial[int64]] }
+
+func (a *sumInts[T]) Update(groups []uint32, args []*vec.Vector, n int) error {
+	values, mask := fixed[T](flatOrConstant(args[0]))
+	if groups == nil {
+		total := int64(0)
+		if mask == 0 {
+			total = int64(values[0]) * int64(n)
+		} else {
+			for _, x := range values[:n] {
+				total += int64(x)
+			}
+		}
+		a.at[0].sum += total
+		a.at[0].count += int64(n)
+		return nil
+	}
+	for i, g := range groups[:n] {
+		s := &a.at[g]
+		s.sum += int64(values[i&mask])
+		s.count++
+	}
+	return nil
+}
+
+func (a *sumInts[T]) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	sums, sm := fixed[int64](flatOrConstant(state[0]))
+	counts, cm := fixed[int64](flatOrConstant(state[1]))
+	for i := range n {
+		s := &a.at[group(groups, i)]
+		r := s.sum + sums[i&sm]
+		if (s.sum^r)&(sums[i&sm]^r) < 0 {
+			return outOfRange(int8)
+		}
+		s.sum = r
+		s.count += counts[i&cm]
+	}
+	return nil
+}
+
+func (a *sumInts[T]) SaveState(from, n int) ([]*vec.Vector, error) {
+	return []*vec.Vector{
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].sum, true }),
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].count, true }),
+	}, nil
+}
+
+func (a *sumInts[T]) Result(from, n int) (*vec.Vector, error) {
+	return collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].sum, a.at[from+i].count > 0 }), nil
+}
+
+// sumWide sums unscaled values in 128 bits, with mean set to divide by their count.
+type sumWide struct {
+	slots[partial[vec.Int128]]
+	result vec.Type
+	mean   *vec.Type
+}
+
+func (a *sumWide) Update(groups []uint32, args []*vec.Vector, n int) error {
+	v := flatOrConstant(args[0])
+	switch v.Type.Phys() {
+	case vec.PhysInt16:
+		sumNarrow[int16](a, v, groups, n)
+	case vec.PhysInt32:
+		sumNarrow[int32](a, v, groups, n)
+	case vec.PhysInt64:
+		sumNarrow[int64](a, v, groups, n)
+	default:
+		values, mask := fixed[vec.Int128](v)
+		for i := range n {
+			if err := a.add(group(groups, i), values[i&mask], 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sumNarrow adds 64-bit values, of which no number of rows overflows 128 bits.
+func sumNarrow[T int16 | int32 | int64](a *sumWide, v *vec.Vector, groups []uint32, n int) {
+	values, mask := fixed[T](v)
+	if groups == nil {
+		s := &a.at[0]
+		lo, hi := s.sum.Lo, s.sum.Hi
+		for i := range n {
+			x := int64(values[i&mask])
+			var carry uint64
+			lo, carry = bits.Add64(lo, uint64(x), 0)
+			hi += x>>63 + int64(carry)
+		}
+		s.sum = vec.Int128{Lo: lo, Hi: hi}
+		s.count += int64(n)
+		return
+	}
+	for i, g := range groups[:n] {
+		s, x := &a.at[g], int64(values[i&mask])
+		lo, carry := bits.Add64(s.sum.Lo, uint64(x), 0)
+		s.sum.Lo, s.sum.Hi = lo, s.sum.Hi+x>>63+int64(carry)
+		s.count++
+	}
+}
+
+func (a *sumWide) add(g int, x vec.Int128, count int64) error {
+	s, ok := vec.AddInt128Checked(a.at[g].sum, x)
+	if !ok {
+		return outOfRange(a.result)
+	}
+	a.at[g].sum = s
+	a.at[g].count += count
+	return nil
+}
+
+func (a *sumWide) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	sums, sm := fixed[vec.Int128](flatOrConstant(state[0]))
+	counts, cm := fixed[int64](flatOrConstant(state[1]))
+	for i := range n {
+		if err := a.add(group(groups, i), sums[i&sm], counts[i&cm]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *sumWide) SaveState(from, n int) ([]*vec.Vector, error) {
+	return []*vec.Vector{
+		collect(a.result, n, func(i int) (vec.Int128, bool) { return a.at[from+i].sum, true }),
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].count, true }),
+	}, nil
+}
+
+func (a *sumWide) Result(from, n int) (*vec.Vector, error) {
+	t := a.result
+	if a.mean != nil {
+		t = *a.mean
+	}
+	up := int(t.Scale) - int(a.result.Scale)
+	return collectDecimal(t, n, func(i int) (vec.Int128, bool, error) {
+		s := a.at[from+i]
+		if s.count == 0 || a.mean == nil {
+			return s.sum, s.count > 0, nil
+		}
+		x, ok := divideDecimal(s.sum, vec.Int128From(s.count), up)
+		if !ok {
+			return x, false, outOfRange(t)
+		}
+		return x, true, nil
+	})
+}
+
+// sumFloats sums in double precision, with mean set to divide by the count.
+type sumFloats[T float32 | float64] struct {
+	slots[partial[float64]]
+	result vec.Type
+	mean   bool
+}
+
+func (a *sumFloats[T]) Update(groups []uint32, args []*vec.Vector, n int) error {
+	values, mask := fixed[T](flatOrConstant(args[0]))
+	if groups == nil {
+		total := a.at[0].sum
+		for i := range n {
+			total += float64(values[i&mask])
+		}
+		a.at[0].sum = total
+		a.at[0].count += int64(n)
+		return nil
+	}
+	for i, g := range groups[:n] {
+		s := &a.at[g]
+		s.sum += float64(values[i&mask])
+		s.count++
+	}
+	return nil
+}
+
+func (a *sumFloats[T]) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	sums, sm := fixed[float64](flatOrConstant(state[0]))
+	counts, cm := fixed[int64](flatOrConstant(state[1]))
+	for i := range n {
+		s := &a.at[group(groups, i)]
+		s.sum += sums[i&sm]
+		s.count += counts[i&cm]
+	}
+	return nil
+}
+
+func (a *sumFloats[T]) SaveState(from, n int) ([]*vec.Vector, error) {
+	return []*vec.Vector{
+		collect(float8, n, func(i int) (float64, bool) { return a.at[from+i].sum, true }),
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].count, true }),
+	}, nil
+}
+
+func (a *sumFloats[T]) Result(from, n int) (*vec.Vector, error) {
+	value := func(i int) (float64, bool) {
+		s := a.at[from+i]
+		if a.mean && s.count > 0 {
+			return s.sum / float64(s.count), true
+		}
+		return s.sum, s.count > 0
+	}
+	if a.result.ID == vec.Float32 {
+		return collect(float4, n, func(i int) (float32, bool) {
+			x, ok := value(i)
+			return float32(x), ok
+		}), nil
+	}
+	return collect(float8, n, value), nil
+}
+
+type product struct{ slots[partial[float64]] }
+
+func (a *product) multiply(g int, x float64, count int64) {
+	s := &a.at[g]
+	if s.count == 0 {
+		s.sum = 1
+	}
+	if count > 0 {
+		s.sum *= x
+		s.count += count
+	}
+}
+
+func (a *product) Update(groups []uint32, args []*vec.Vector, n int) error {
+	values, mask := fixed[float64](flatOrConstant(args[0]))
+	for i := range n {
+		a.multiply(group(groups, i), values[i&mask], 1)
+	}
+	return nil
+}
+
+func (a *product) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	values, vm := fixed[float64](flatOrConstant(state[0]))
+	counts, cm := fixed[int64](flatOrConstant(state[1]))
+	for i := range n {
+		a.multiply(group(groups, i), values[i&vm], counts[i&cm])
+	}
+	return nil
+}
+
+func (a *product) SaveState(from, n int) ([]*vec.Vector, error) {
+	return []*vec.Vector{
+		collect(float8, n, func(i int) (float64, bool) { return a.at[from+i].sum, true }),
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].count, true }),
+	}, nil
+}
+
+func (a *product) Result(from, n int) (*vec.Vector, error) {
+	return collect(float8, n, func(i int) (float64, bool) { return a.at[from+i].sum, a.at[from+i].count > 0 }), nil
+}
+
+// sumSpans sums intervals, with mean set to divide by their count.
+type sumSpans struct {
+	slots[partial[span]]
+	mean bool
+}
+
+func (a *sumSpans) add(g int, x span, count int64) (err error) {
+	s := &a.at[g]
+	s.sum, err = addSpans(s.sum, x)
+	s.count += count
+	return err
+}
+
+func (a *sumSpans) Update(groups []uint32, args []*vec.Vector, n int) error {
+	values, mask := fixed[span](flatOrConstant(args[0]))
+	for i := range n {
+		if err := a.add(group(groups, i), values[i&mask], 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *sumSpans) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	values, vm := fixed[span](flatOrConstant(state[0]))
+	counts, cm := fixed[int64](flatOrConstant(state[1]))
+	for i := range n {
+		if err := a.add(group(groups, i), values[i&vm], counts[i&cm]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *sumSpans) SaveState(from, n int) ([]*vec.Vector, error) {
+	return []*vec.Vector{
+		collect(intervalT, n, func(i int) (span, bool) { return a.at[from+i].sum, true }),
+		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].count, true }),
+	}, nil
+}
+
+func (a *sumSpans) Result(from, n int) (*vec.Vector, error) {
+	out, err := vec.NewBuilder(intervalT, n), error(nil)
+	for _, s := range a.at[from : from+n] {
+		if s.count == 0 {
+			out.AppendNull()
+			continue
+		}
+		x := s.sum
+		if a.mean {
+			if x, err = divSpan(x, float64(s.count)); err != nil {
+				return nil, err
+			}
+		}
+		vec.AppendFixed(out, x)
+	}
+	return out.Finish(), nil
+}
