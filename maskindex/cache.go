@@ -91,6 +91,15 @@ func flag(b bool) byte {
 
 // Masks returns the masks of a set. A caller whose ctx ends stops waiting; the work stops when nobody waits.
 func (c *Cache) Masks(ctx context.Context, set Set) (*Masks, error) {
+	r, err := c.resolution(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	return r.masks, nil
+}
+
+// resolution returns the cached resolution of a set or waits for one.
+func (c *Cache) resolution(ctx context.Context, set Set) (*resolution, error) {
 	if err := set.check(); err != nil {
 		return nil, err
 	}
@@ -98,7 +107,7 @@ func (c *Cache) Masks(ctx context.Context, set Set) (*Masks, error) {
 		return nil, err
 	}
 	if len(set.Staging) == 0 {
-		return bare(set).masks, nil
+		return bare(set), nil
 	}
 	keys := prefixKeys(&set)
 	key := keys[len(keys)-1]
@@ -106,7 +115,7 @@ func (c *Cache) Masks(ctx context.Context, set Set) (*Masks, error) {
 	if e := c.lookup(key); e != nil {
 		c.stats.Hits++
 		c.mu.Unlock()
-		return e.masks, nil
+		return e, nil
 	}
 	f := c.flights[key]
 	if f == nil {
@@ -122,7 +131,7 @@ func (c *Cache) Masks(ctx context.Context, set Set) (*Masks, error) {
 		if f.err != nil {
 			return nil, f.err
 		}
-		return f.res.masks, nil
+		return f.res, nil
 	case <-ctx.Done():
 		c.leave(key, f)
 		return nil, ctx.Err()

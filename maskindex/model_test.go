@@ -194,10 +194,28 @@ func (tb *table) check(what string) *Masks {
 			}
 		}
 	}
+	tb.checkLocate(what)
 	if n := got.LiveRows(); n != uint64(len(live)) {
 		tb.t.Fatalf("%s: %d live rows, the model has %d", what, n, len(live))
 	}
 	return got
+}
+
+// checkLocate looks every key up.
+func (tb *table) checkLocate(what string) {
+	tb.t.Helper()
+	keys := make([]uint64, 310)
+	for i := range keys {
+		keys[i] = uint64(i)
+	}
+	got := map[uint64]Position{}
+	err := tb.cache.Locate(context.Background(), tb.set(), tb.print(keys), func(i int, p Position) { got[keys[i]] = p })
+	if err != nil {
+		tb.t.Fatalf("%s: %v", what, err)
+	}
+	if !maps.Equal(got, tb.live) {
+		tb.t.Fatalf("%s: located %v, the model has %v", what, got, tb.live)
+	}
 }
 
 // adopt folds the oldest appends into the base, retires dead tablets, and derives the new resolution.

@@ -14,6 +14,9 @@ const (
 	probeGroup = 32
 	// A worker takes at least this many keys: below, starting it costs more than it saves.
 	probeSplit = 8192
+	// The same for files that are read: reads of many workers are under way at once.
+	readers   = 16
+	readSplit = 256
 	// ctx is looked at once in so many keys.
 	probeCheck = 4096
 )
@@ -58,6 +61,9 @@ func (f *File) probe(ctx context.Context, b *Batch) ([][]match, error) {
 	}
 	from, to := f.overlap(b)
 	workers := min(runtime.GOMAXPROCS(0), (to-from)/probeSplit)
+	if f.mapped == nil { // waiting for reads takes no core
+		workers = min(readers, (to-from)/readSplit)
+	}
 	if workers <= 1 {
 		m, err := f.probePart(ctx, b, from, to)
 		return [][]match{m}, err

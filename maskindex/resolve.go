@@ -239,7 +239,9 @@ func (r *resolver) probeLayers(ctx context.Context, b *Batch, first Tablet) erro
 		case l.slab.Width() != b.Width() && b.Len() > 0:
 			return sqlerr.New(sqlerr.Internal, "staging tablets of table %d have keys of different widths", r.next.set.Table)
 		}
-		return r.kill(l.slab.probe(b, nil), slabRowBits, func(o int) (Tablet, bool) {
+		var found []uint64
+		l.slab.probe(b, func(_ int, pos uint64) { found = append(found, pos) })
+		return r.kill(found, slabRowBits, func(o int) (Tablet, bool) {
 			t, ok := staged[l.slab.ids[o]]
 			return t, ok
 		})
@@ -249,7 +251,7 @@ func (r *resolver) probeLayers(ctx context.Context, b *Batch, first Tablet) erro
 // probeBase kills the positions of the keys in the base.
 func (r *resolver) probeBase(ctx context.Context, b *Batch) error {
 	base := r.next.set.Base
-	if err := r.cover(ctx, base); err != nil {
+	if err := cover(ctx, r.files, &r.next.set); err != nil {
 		return err
 	}
 	return r.parallel(ctx, len(base.index), func(ctx context.Context, i int) error {
@@ -258,13 +260,14 @@ func (r *resolver) probeBase(ctx context.Context, b *Batch) error {
 }
 
 // cover makes sure that every base tablet with a live row is in a key file: a gap would leave old versions alive.
-func (r *resolver) cover(ctx context.Context, base *Base) error {
+func cover(ctx context.Context, files *Files, set *Set) error {
+	base := set.Base
 	if base.covered.Load() {
 		return nil
 	}
 	in := make(map[uint64]uint32, len(base.tablets))
 	for _, name := range base.index {
-		f, release, err := r.files.Acquire(ctx, name)
+		f, release, err := files.Acquire(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -276,7 +279,7 @@ func (r *resolver) cover(ctx context.Context, base *Base) error {
 	for id, t := range base.tablets {
 		rows, ok := in[id]
 		if !ok && !base.committed(t).All() && t.Rows > 0 {
-			return sqlerr.New(sqlerr.DataCorrupted, "no key file covers tablet %d of table %d", id, r.next.set.Table).
+			return sqlerr.New(sqlerr.DataCorrupted, "no key file covers tablet %d of table %d", id, set.Table).
 				Hintf("Rebuild the sidecar of the tablet.")
 		}
 		if ok && rows != t.Rows {

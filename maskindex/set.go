@@ -113,6 +113,12 @@ func (m *Masks) Of(tablet uint64) (*Mask, error) {
 	return m.base.committed(t), nil
 }
 
+// has reports whether the tablet is in the set.
+func (m *Masks) has(tablet uint64) bool {
+	_, base := m.base.tablets[tablet]
+	return base || m.over[tablet] != nil
+}
+
 // LiveRows returns the number of live rows in the whole set.
 func (m *Masks) LiveRows() uint64 {
 	live := uint64(0)

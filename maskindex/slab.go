@@ -79,18 +79,17 @@ func (s *slab) seek(at int, b *Batch, j int) int {
 	return above
 }
 
-// probe appends the positions of the keys of b that s holds.
-func (s *slab) probe(b *Batch, out []uint64) []uint64 {
+// probe calls found with the place in b and the position of every key of b that s holds.
+func (s *slab) probe(b *Batch, found func(j int, pos uint64)) {
 	at := 0
 	for j := range b.hi {
 		if at = s.seek(at, b, j); at == len(s.hi) {
-			break
+			return
 		}
 		if s.compare(at, b, j) == 0 {
-			out = append(out, s.pos[at])
+			found(j, s.pos[at])
 		}
 	}
-	return out
 }
 
 // mergeSlabs returns a slab of both; newer wins where they share a key.
