@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/zeebo/xxh3"
@@ -91,20 +89,15 @@ func (f *footer) checkSeal(ctx context.Context, src *source, raw []byte, ours bo
 		return nil
 	}
 	broken := fmt.Errorf("footer at offset %d does not match its seal", f.start)
-	parts := strings.Fields(strings.TrimPrefix(seal, sealVersion))
-	if !strings.HasPrefix(seal, sealVersion) || len(parts) != 2 || len(parts[1]) != 16 {
+	var indexes int64
+	if n, err := fmt.Sscanf(seal, sealVersion+"%016x", &indexes); n != 1 || err != nil || indexes < 0 || indexes > f.start {
 		return broken
 	}
-	indexes, err1 := strconv.ParseUint(parts[0], 16, 63)
-	want, err2 := strconv.ParseUint(parts[1], 16, 64)
-	if err1 != nil || err2 != nil || int64(indexes) > f.start {
-		return broken
-	}
-	region, err := src.view(ctx, int64(indexes), int(f.start-int64(indexes)))
+	region, err := src.view(ctx, indexes, int(f.start-indexes))
 	if err != nil {
 		return err
 	}
-	if sealOf(region, raw, seal) != want {
+	if sealText(indexes, sealOf(region, raw, seal)) != seal { // the very text, so that no digit may change its case
 		return broken
 	}
 	packed, err := base64.StdEncoding.DecodeString(f.byKey[headersKey])
@@ -125,15 +118,20 @@ func (f *footer) checkSeal(ctx context.Context, src *source, raw []byte, ours bo
 	return nil
 }
 
+// sealText writes a seal.
+func sealText(indexes int64, sum uint64) string {
+	return fmt.Sprintf("%s%016x %016x", sealVersion, indexes, sum)
+}
+
 // sealOf hashes the page indexes and the footer, the hash's own digits read as zeros.
 func sealOf(indexes, raw []byte, seal string) uint64 {
 	h := xxh3.New()
 	h.Write(indexes)
 	if at := bytes.Index(raw, []byte(seal)); at >= 0 {
-		digits := at + len(seal) - 16
+		digits := at + max(len(seal)-16, 0)
 		h.Write(raw[:digits])
 		h.WriteString("0000000000000000")
-		raw = raw[digits+16:]
+		raw = raw[at+len(seal):]
 	}
 	h.Write(raw)
 	return h.Sum64()

@@ -356,13 +356,13 @@ func (w *Writer) finish() error {
 	if err != nil {
 		return err
 	}
-	seal := fmt.Sprintf("%s%016x %s", sealVersion, start, "0000000000000000")
+	seal := sealText(start, 0)
 	footer, err := w.footer(seal)
 	if err != nil {
 		return err
 	}
 	sum := sealOf(indexes, footer, seal)
-	footer, err = w.footer(fmt.Sprintf("%s%016x %016x", sealVersion, start, sum))
+	footer, err = w.footer(sealText(start, sum))
 	if err != nil {
 		return err
 	}
