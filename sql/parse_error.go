@@ -80,6 +80,19 @@ func misspelled(t *token, words []string) string {
 		if len(w) >= 3 {
 			near = append(near, w)
 		}
+		if len(w) == len(t.word) && sameLetters(w, t.word) {
+			return w
+		}
 	}
 	return sqlerr.Nearest(t.word, near)
+}
+
+// sameLetters reports whether two words of equal length differ only in the order of their letters.
+func sameLetters(a, b string) bool {
+	for i := range len(a) {
+		if strings.Count(a, a[i:i+1]) != strings.Count(b, a[i:i+1]) {
+			return false
+		}
+	}
+	return true
 }

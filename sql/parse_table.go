@@ -15,36 +15,40 @@ func (p *parser) tableExpr() TableExpr {
 	return p.joins(p.tablePrimary())
 }
 
+// joins reads the joins behind left.
 func (p *parser) joins(left TableExpr) TableExpr {
 	for {
-		j := &Join{Left: left, Pos: p.pos()}
-		if !p.joinWords(j) {
+		j := p.join(left)
+		if j == nil {
 			return left
 		}
-		if j.Kind == CrossJoin || j.Natural {
-			j.Right = p.tablePrimary()
-		} else {
-			// a JOIN b JOIN c ON y ON x nests to the right: a join without its condition waits for it.
-			j.Right = p.tablePrimary()
-			for !p.at("on") && !p.at("using") {
-				inner := &Join{Left: j.Right, Pos: p.pos()}
-				p.enter()
-				if !p.joinWords(inner) {
-					p.failHere()
-				}
-				inner.Right = p.tablePrimary()
-				if inner.Kind != CrossJoin && !inner.Natural {
-					p.joinCondition(inner)
-				}
-				p.leave()
-				p.links++
-				j.Right = inner
-			}
-			p.joinCondition(j)
-		}
-		p.links++
 		left = j
 	}
+}
+
+// join reads one join behind left, nil when there is none. In a JOIN b JOIN c ON y ON x a join without its condition
+// waits for it and takes the next join as its right side.
+func (p *parser) join(left TableExpr) *Join {
+	p.enter()
+	defer p.leave()
+	j := &Join{Left: left, Pos: p.pos()}
+	if !p.joinWords(j) {
+		return nil
+	}
+	p.links++
+	j.Right = p.tablePrimary()
+	if j.Kind == CrossJoin || j.Natural {
+		return j
+	}
+	for !p.at("on") && !p.at("using") {
+		inner := p.join(j.Right)
+		if inner == nil {
+			p.failHere()
+		}
+		j.Right = inner
+	}
+	p.joinCondition(j)
+	return j
 }
 
 // joinWords reads the words up to and with JOIN.

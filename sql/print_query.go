@@ -1,5 +1,7 @@
 package sql
 
+import "strings"
+
 // parens puts a query in parentheses.
 func (pr *printer) parens(q QueryExpr) {
 	pr.put("(")
@@ -144,7 +146,7 @@ func (pr *printer) groupItems(list []GroupItem) {
 			pr.put([...]string{"", "ROLLUP (", "CUBE (", "GROUPING SETS ("}[g.Kind])
 			pr.groupItems(g.Sets)
 			pr.put(")")
-		case len(g.Exprs) == 1:
+		case len(g.Exprs) == 1 && !beginsAsSets(g.Exprs[0]):
 			pr.expr(g.Exprs[0], precLowest)
 		default:
 			pr.put("(")
@@ -152,6 +154,12 @@ func (pr *printer) groupItems(list []GroupItem) {
 			pr.put(")")
 		}
 	})
+}
+
+// beginsAsSets reports whether e begins like a grouping element: with a call of a function named rollup or cube.
+func beginsAsSets(e Expr) bool {
+	text := Text(e)
+	return strings.HasPrefix(text, "rollup(") || strings.HasPrefix(text, "cube(")
 }
 
 func (pr *printer) from(words string, list []TableExpr) {
