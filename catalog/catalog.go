@@ -146,45 +146,47 @@ func (c *Catalog) Refresh(ctx context.Context) (*Snapshot, error) {
 // catchUp applies the entries behind current and reports whether one of them carries nonce, when that is not 0. The
 // caller holds writing.
 func (c *Catalog) catchUp(ctx context.Context, nonce uint64) (mine bool, err error) {
-	s := c.current.Load()
+	if err := c.checkAlive(ctx); err != nil {
+		return false, err
+	}
 	for {
-		next, h, err := readEntry(ctx, c.store, s)
+		next, h, err := readEntry(ctx, c.store, c.current.Load())
 		if errors.Is(err, objstore.ErrNotFound) {
-			break
+			return mine, nil
 		}
 		if err != nil {
 			return mine, err
 		}
 		mine = mine || nonce != 0 && h.nonce == nonce
-		s = next
-		c.publish(s)
+		c.publish(next)
 	}
-	if time.Since(c.seenAlive) < c.trust() {
-		return mine, nil
-	}
-	return mine, c.checkAlive(ctx, s)
 }
 
 // trust is how long the log entry of current may go unseen before it could have been cut off by a sweep.
 func (c *Catalog) trust() time.Duration { return c.options.Retention / 4 }
 
-// checkAlive finds out whether the log was cut beyond s while this process slept, and loads the newest state if so.
-// Sweeps leave the entry of every version from the oldest checkpoint on, so s is in the log unless it was passed.
-func (c *Catalog) checkAlive(ctx context.Context, s *Snapshot) error {
-	if s.version > 0 {
-		_, err := c.store.Stat(ctx, entryPath(s.version))
-		if err != nil && !errors.Is(err, objstore.ErrNotFound) {
-			return err
-		}
-		if err != nil {
+// checkAlive finds out whether the log was cut beyond current while this process slept, and loads the newest state if
+// so. Sweeps leave the entry of every version from the oldest checkpoint on, so current is in the log unless it was
+// passed. The caller holds writing.
+func (c *Catalog) checkAlive(ctx context.Context) error {
+	if time.Since(c.seenAlive) < c.trust() {
+		return nil
+	}
+	asked := time.Now()
+	if version := c.current.Load().version; version > 0 {
+		_, err := c.store.Stat(ctx, entryPath(version))
+		if errors.Is(err, objstore.ErrNotFound) {
 			return c.reload(ctx)
 		}
-	} else if newest, err := loadNewest(ctx, c.store); err != nil {
+		if err != nil {
+			return err
+		}
+	} else if checkpoints, err := listVersions(ctx, c.store, checkpointPrefix, 0); err != nil {
 		return err
-	} else if newest.version > 0 {
-		c.publish(newest)
+	} else if len(checkpoints) > 0 {
+		return c.reload(ctx) // only then can the first entries have been cut off
 	}
-	c.seenAlive = time.Now()
+	c.seenAlive = asked
 	return nil
 }
 

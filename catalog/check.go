@@ -82,6 +82,8 @@ type checker struct {
 	store   objstore.Store
 	options CheckOptions
 	report  *Report
+
+	leftovers []string // log files before the cut
 }
 
 func (k *checker) problem(path string, err error) {
@@ -98,20 +100,11 @@ func (k *checker) log(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := emptyRoot()
-	if len(checkpoints) > 0 {
-		oldest := checkpoints[0]
-		if s, err = readCheckpoint(ctx, k.store, oldest); err != nil {
-			return nil, k.fault(checkpointPath(oldest), err)
-		}
-		entries = slices.DeleteFunc(entries, func(v uint64) bool { return v <= oldest })
-		checkpoints = checkpoints[1:]
+	s, err := k.start(ctx, &checkpoints, &entries)
+	if err != nil || s == nil {
+		return nil, err
 	}
 	for _, v := range entries {
-		if v != s.version+1 {
-			k.problem(entryPath(s.version+1), missing(s.version+1, v))
-			return nil, nil
-		}
 		next, _, err := readEntry(ctx, k.store, s)
 		if err != nil {
 			return nil, k.fault(entryPath(v), err)
@@ -128,6 +121,44 @@ func (k *checker) log(ctx context.Context) (*Snapshot, error) {
 		k.problem(checkpointPath(v), damaged(checkpointPath(v), 0, "the log ends at version %d, before it", s.version))
 	}
 	return s, nil
+}
+
+// start finds where the unbroken end of the log begins, reads the state there, nil when there is none, and leaves in the
+// lists what follows it. What lies before belongs to a log that was cut: a sweep stopped, or a crash undid deletions.
+func (k *checker) start(ctx context.Context, checkpoints, entries *[]uint64) (*Snapshot, error) {
+	all := *entries
+	first := len(all) - 1
+	for first > 0 && all[first-1] == all[first]-1 {
+		first--
+	}
+	if first <= 0 && (len(all) == 0 && len(*checkpoints) == 0 || len(all) > 0 && all[0] == 1) {
+		return emptyRoot(), nil
+	}
+	from := slices.IndexFunc(*checkpoints, func(v uint64) bool { return len(all) == 0 || v+1 >= all[first] })
+	if from < 0 {
+		path := entryPath(all[first] - 1)
+		k.problem(path, missing(all[first]-1, all[first]))
+		return nil, nil
+	}
+	begin := (*checkpoints)[from]
+	s, err := readCheckpoint(ctx, k.store, begin)
+	if err != nil {
+		return nil, k.fault(checkpointPath(begin), err)
+	}
+	for _, v := range (*checkpoints)[:from] {
+		k.leftover(checkpointPath(v))
+	}
+	for _, v := range all[:max(first, 0)] {
+		k.leftover(entryPath(v))
+	}
+	*checkpoints = (*checkpoints)[from+1:]
+	*entries = slices.DeleteFunc(all, func(v uint64) bool { return v <= begin })
+	return s, nil
+}
+
+// leftover notes a log file before the cut as an orphan.
+func (k *checker) leftover(path string) {
+	k.leftovers = append(k.leftovers, path)
 }
 
 // checkpoint compares a checkpoint with the state the log leads to.
@@ -168,6 +199,15 @@ func (k *checker) files(ctx context.Context, s *Snapshot) error {
 		named[f.Path()] = f
 	}
 	k.report.Files = len(named)
+	for _, path := range k.leftovers {
+		info, err := k.store.Stat(ctx, path)
+		if err == nil {
+			err = k.orphan(ctx, info, true)
+		}
+		if err != nil && !errors.Is(err, objstore.ErrNotFound) {
+			return err
+		}
+	}
 	forgotten := make(map[string]bool)
 	for _, g := range s.garbage.All() {
 		for _, path := range g.Files {
@@ -203,7 +243,7 @@ func (k *checker) file(ctx context.Context, info objstore.Info, named map[string
 			k.report.Forgotten++
 			return nil
 		}
-		return k.orphan(ctx, info)
+		return k.orphan(ctx, info, tablet.ParsePath(info.Path).Kind != tablet.UnknownFile)
 	}
 	delete(named, info.Path)
 	k.report.Bytes += info.Size
@@ -223,9 +263,9 @@ func (k *checker) file(ctx context.Context, info objstore.Info, named map[string
 	return nil
 }
 
-func (k *checker) orphan(ctx context.Context, info objstore.Info) error {
+// orphan notes a file nothing names; ours says that no other program can have put it there.
+func (k *checker) orphan(ctx context.Context, info objstore.Info, ours bool) error {
 	o := Orphan{Path: info.Path, Bytes: info.Size, Age: k.options.Now().Sub(info.ModTime)}
-	ours := tablet.ParsePath(info.Path).Kind != tablet.UnknownFile
 	if k.options.Repair && ours && o.Age >= k.options.OrphanAge {
 		if err := k.store.Delete(ctx, info.Path); err != nil {
 			return fmt.Errorf("deleting an orphan: %w", err)

@@ -134,7 +134,7 @@ func (c *Catalog) write(ctx context.Context, newest, next *Snapshot, h header, f
 	path := entryPath(h.version)
 	putErr := c.store.PutIfAbsent(ctx, path, file)
 	if putErr == nil {
-		if err := c.confirm(ctx, newest, path); err != nil {
+		if follows, err := c.confirm(ctx, newest, path); err != nil || !follows {
 			return false, err
 		}
 		c.publish(next)
@@ -171,23 +171,23 @@ func unknownOutcome(version uint64, err error) error {
 		Hintf("the commit is most likely not made: look whether the change is there before trying again")
 }
 
-// confirm makes sure that a version just written continues the log. A process that slept longer than the retention
-// could otherwise write a version behind the cut, where nobody will ever read it.
-func (c *Catalog) confirm(ctx context.Context, newest *Snapshot, path string) error {
-	if time.Since(c.seenAlive) < c.trust() {
-		return nil
+// confirm makes sure that a version just written follows newest in the log. A process that slept longer than the
+// retention could otherwise write a version behind the cut, where nobody will ever read it: that file is taken back.
+func (c *Catalog) confirm(ctx context.Context, newest *Snapshot, path string) (follows bool, err error) {
+	if err := c.checkAlive(ctx); err != nil {
+		return false, unknownOutcome(newest.version+1, err)
 	}
-	before := c.current.Load()
-	if err := c.checkAlive(ctx, newest); err != nil {
-		return unknownOutcome(newest.version+1, err)
+	if c.current.Load() == newest {
+		return true, nil
 	}
-	if c.current.Load() == before {
-		return nil
+	if newest.version == 0 {
+		// Others have gone on to a checkpoint: with this commit as their first, or long before it.
+		return false, unknownOutcome(1, errors.New("the root was filled by another engine meanwhile"))
 	}
 	if err := c.store.Delete(ctx, path); err != nil {
-		return fmt.Errorf("deleting a log file written too late: %w", err)
+		return false, fmt.Errorf("deleting a log file written too late: %w", err)
 	}
-	return outdated("this engine slept while the log moved on")
+	return false, nil
 }
 
 // unchangedSince fails when a table the edits touch is not what the transaction saw.
