@@ -69,3 +69,15 @@ func TestParseSplitsStatements(t *testing.T) {
 		t.Error("ParseOne must refuse none")
 	}
 }
+
+func TestPrintingNestedGroupingIsLinear(t *testing.T) {
+	const depth = 60 // printing each level twice would not end
+	text := strings.Repeat("SELECT 1 GROUP BY (", depth) + "SELECT 1" + strings.Repeat(")", depth)
+	s, err := ParseOne(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Text(s); got != text {
+		t.Errorf("got %.100s...", got)
+	}
+}

@@ -146,8 +146,8 @@ func (pr *printer) groupItems(list []GroupItem) {
 			pr.put([...]string{"", "ROLLUP (", "CUBE (", "GROUPING SETS ("}[g.Kind])
 			pr.groupItems(g.Sets)
 			pr.put(")")
-		case len(g.Exprs) == 1 && !beginsAsSets(g.Exprs[0]):
-			pr.expr(g.Exprs[0], precLowest)
+		case len(g.Exprs) == 1:
+			pr.groupExpr(g.Exprs[0])
 		default:
 			pr.put("(")
 			pr.exprs(g.Exprs)
@@ -156,10 +156,15 @@ func (pr *printer) groupItems(list []GroupItem) {
 	})
 }
 
-// beginsAsSets reports whether e begins like a grouping element: with a call of a function named rollup or cube.
-func beginsAsSets(e Expr) bool {
+// groupExpr puts a single grouping expression, in parentheses when it begins like a grouping element: with a call of a
+// function named rollup or cube. The text is made once, so that nested queries do not double the work at each level.
+func (pr *printer) groupExpr(e Expr) {
 	text := Text(e)
-	return strings.HasPrefix(text, "rollup(") || strings.HasPrefix(text, "cube(")
+	if strings.HasPrefix(text, "rollup(") || strings.HasPrefix(text, "cube(") {
+		pr.put("(", text, ")")
+		return
+	}
+	pr.put(text)
 }
 
 func (pr *printer) from(words string, list []TableExpr) {
