@@ -2,6 +2,7 @@ package parquetstore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -15,6 +16,9 @@ type cursor struct {
 	v      *vec.Vector // its rows
 	first  int         // row of the group at which v begins
 	passed int         // pages read
+
+	joined     *vec.Vector // the last rows that were put together from several pages
+	joinedFrom int
 }
 
 // shortestBatch is the fewest rows for which a batch ends early at the end of a page. Shorter pieces are put together
@@ -45,28 +49,59 @@ func (c *cursor) open(ctx context.Context, r *Reader) (err error) {
 	return err
 }
 
-// slice returns the n rows from row from of the group on.
-func (c *cursor) slice(ctx context.Context, r *Reader, from, n int) (*vec.Vector, error) {
+// slice returns the n rows from row from of the group on. Pages without a row of sel (nil: all) are not decoded when
+// the rows lie in several: NULLs stand for them.
+func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Selection) (*vec.Vector, error) {
 	if !c.column.flat(r.f.schema) {
 		return c.sliceNested(ctx, r, from, n)
+	}
+	if c.joined != nil && c.joinedFrom == from && c.joined.N == n {
+		return c.joined, nil
 	}
 	if err := c.open(ctx, r); err != nil {
 		return nil, err
 	}
-	var pieces []*vec.Vector
-	for n > 0 {
+	if p := &c.dir.pages[c.dir.find(from)]; p.first+p.rows >= from+n {
 		if err := c.seek(ctx, r, from); err != nil {
 			return nil, err
 		}
-		take := min(n, c.first+c.v.N-from)
-		piece := c.v.Slice(from-c.first, take)
-		if take == n && pieces == nil {
-			return piece, nil
+		return c.v.Slice(from-c.first, n), nil
+	}
+	v, err := c.join(ctx, r, from, n, sel)
+	if err != nil {
+		return nil, err
+	}
+	// The rows of a filter column are often asked for again; sel can only have shrunk by then.
+	c.joined, c.joinedFrom = v, from
+	return v, nil
+}
+
+// join puts rows that lie in several pages together.
+func (c *cursor) join(ctx context.Context, r *Reader, from, n int, sel vec.Selection) (*vec.Vector, error) {
+	var pieces []*vec.Vector
+	for at := from; at < from+n; {
+		p := &c.dir.pages[c.dir.find(at)]
+		take := min(p.first+p.rows, from+n) - at
+		if wanted(sel, at-from, take) {
+			if err := c.seek(ctx, r, at); err != nil {
+				return nil, err
+			}
+			pieces = append(pieces, c.v.Slice(at-c.first, take))
+		} else {
+			pieces = append(pieces, vec.NullOf(c.column.Type, take))
 		}
-		pieces = append(pieces, piece)
-		from, n = from+take, n-take
+		at += take
 	}
 	return concat(c.column.Type, pieces), nil
+}
+
+// wanted reports whether sel has a row in [from, from+n).
+func wanted(sel vec.Selection, from, n int) bool {
+	if sel == nil {
+		return true
+	}
+	i, _ := slices.BinarySearch(sel, int32(from))
+	return i < len(sel) && int(sel[i]) < from+n
 }
 
 // seek makes v the page that holds the row.

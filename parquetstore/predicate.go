@@ -85,7 +85,7 @@ func (p *Predicate) mayMatch(b *bounds) bool {
 	case Ge:
 		return !below(b, p.Values[0])
 	case Between:
-		return !above(b, p.Values[1]) && !below(b, p.Values[0])
+		return vec.Compare(p.Values[0], p.Values[1]) <= 0 && !above(b, p.Values[1]) && !below(b, p.Values[0])
 	case Prefix:
 		prefix := p.Values[0].S
 		// A lower bound cut short may itself be a prefix of the prefix, and then says nothing.

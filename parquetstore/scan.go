@@ -268,12 +268,12 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		}
 	}
 	r.at = from + n
-	if sel, err = r.filter(ctx, from, n, sel); err != nil || sel != nil && len(sel) == 0 {
+	if sel, err = r.filter(ctx, from, n, sel); err != nil || none(sel) {
 		return nil, err
 	}
 	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
 	for _, c := range r.scan.Columns {
-		v, err := r.columns[c].slice(ctx, r, from, n)
+		v, err := r.columns[c].slice(ctx, r, from, n, sel)
 		if err != nil {
 			return nil, err
 		}
@@ -300,7 +300,7 @@ func positions(first int64, n int) *vec.Vector {
 func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (vec.Selection, error) {
 	for _, f := range r.filters {
 		var err error
-		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || len(sel) == 0 {
+		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
 			return sel, err
 		}
 	}
@@ -308,19 +308,19 @@ func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (ve
 		l := &r.runtime[i]
 		for _, f := range l.filters {
 			var err error
-			if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || len(sel) == 0 {
+			if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
 				return sel, err
 			}
 		}
 		if l.seen == nil || l.seen.Contains == nil {
 			continue
 		}
-		v, err := r.columns[l.from.Column].slice(ctx, r, from, n)
+		v, err := r.columns[l.from.Column].slice(ctx, r, from, n, sel)
 		if err != nil {
 			return nil, err
 		}
 		r.sel = l.seen.Contains(v, sel, r.sel[:0])
-		if sel = r.trim(n); len(sel) == 0 && sel != nil {
+		if sel = r.trim(n); none(sel) {
 			return sel, nil
 		}
 	}
@@ -328,7 +328,7 @@ func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (ve
 }
 
 func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel vec.Selection) (vec.Selection, error) {
-	v, err := r.columns[f.predicate.Column].slice(ctx, r, from, n)
+	v, err := r.columns[f.predicate.Column].slice(ctx, r, from, n, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +338,9 @@ func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel ve
 	r.sel = f.apply(v, sel, r.sel[:0])
 	return r.trim(n), nil
 }
+
+// none reports a selection of no row; nil is all of them.
+func none(sel vec.Selection) bool { return sel != nil && len(sel) == 0 }
 
 // trim returns r.sel, or nil when it holds all n rows. It is never nil when it holds none.
 func (r *Reader) trim(n int) vec.Selection {
