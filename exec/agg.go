@@ -1,0 +1,443 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// aggregation is a compiled GROUP BY: the sink of one pipeline and the source of the next.
+//
+// Each worker folds its rows into a table of its own. A table that outgrows the cache is emptied into partitions by
+// the hash of the keys: as states, or, where folding hardly shrinks them, as rows. Afterwards each partition is
+// folded by one worker. Partitions spill; one that does not fit is partitioned again.
+type aggregation struct {
+	q     *query
+	m     *nodeMetrics
+	l     layout
+	exprs []plan.Expr // keys, then whatever calls need
+	types []vec.Type  // of exprs
+	width int         // of keys
+	calls []aggCall
+	state []vec.Type // keys, then the states of every call
+	raw   bool       // rows must stay rows until their group is in one place (DISTINCT, ORDER BY)
+	// spread, without keys, is the places by whose hash rows are shared out: the arguments of the one DISTINCT.
+	spread []int
+	// outKeys maps the result's key columns to keys; -1 is NULL. outTypes are their types.
+	outKeys  []int
+	outTypes []vec.Type
+	grouping *int64 // value of the GROUPING column, nil when there is none
+
+	mu      sync.Mutex
+	workers []*aggWorker
+	parts   ticket
+	merged  *groups // when nothing was partitioned
+	total   *groups // without keys: what the partitions come to
+	done    int     // partitions in total
+}
+
+// aggCall is an aggregate: places are those of exprs.
+type aggCall struct {
+	bound    *extension.BoundAggregate
+	args     []int
+	filter   int // -1: none
+	distinct bool
+	order    []sortSpec
+}
+
+// maxLocalGroups is how many groups a worker's table may have before it is partitioned: about what the second-level
+// cache holds.
+const maxLocalGroups = 1 << 14
+
+// addExpr returns the place of e among what is computed for each row.
+func (a *aggregation) addExpr(e plan.Expr) int {
+	key := fingerprint(e)
+	if deterministic(e) {
+		for i, x := range a.exprs {
+			if fingerprint(x) == key {
+				return i
+			}
+		}
+	}
+	a.exprs = append(a.exprs, e)
+	a.types = append(a.types, e.Type())
+	return len(a.exprs) - 1
+}
+
+// newAggregation compiles groups and calls over columns laid out as l.
+func newAggregation(q *query, m *nodeMetrics, l layout, groups []plan.Expr, calls []plan.AggCall) *aggregation {
+	a := &aggregation{q: q, m: m, l: l, width: len(groups)}
+	for _, g := range groups {
+		a.exprs = append(a.exprs, g)
+		a.types = append(a.types, g.Type())
+	}
+	a.state = append(a.state, a.types...)
+	for i := range calls {
+		c := &calls[i]
+		call := aggCall{bound: &c.Bound, filter: -1, distinct: c.Distinct}
+		for _, arg := range c.Args {
+			call.args = append(call.args, a.addExpr(arg))
+		}
+		if c.Filter != nil {
+			call.filter = a.addExpr(c.Filter)
+		}
+		for _, k := range c.OrderBy {
+			call.order = append(call.order, sortSpec{place: a.addExpr(k.Expr), t: k.Expr.Type(), desc: k.Desc, nullsFirst: k.NullsFirst})
+		}
+		a.raw = a.raw || call.distinct || len(call.order) > 0
+		a.state = append(a.state, c.Bound.State...)
+		a.calls = append(a.calls, call)
+	}
+	if a.width == 0 && a.raw {
+		a.spread = a.commonDistinct()
+	}
+	return a
+}
+
+// commonDistinct returns the arguments that every call that needs rows is DISTINCT in; nil when they differ.
+func (a *aggregation) commonDistinct() (args []int) {
+	for i := range a.calls {
+		c := &a.calls[i]
+		switch {
+		case len(c.order) > 0 || c.distinct && args != nil && !slices.Equal(args, c.args):
+			return nil
+		case c.distinct:
+			args = c.args
+		}
+	}
+	return args
+}
+
+// hash hashes the keys of rows, by which they are shared out.
+func (a *aggregation) hash(cols []*vec.Vector, n int, dst []uint64) {
+	keys := cols[:a.width:a.width]
+	if a.width == 0 {
+		for _, p := range a.spread {
+			keys = append(keys, cols[p])
+		}
+	}
+	hashKeys(keys, n, dst)
+}
+
+// aggWorker folds one worker's rows.
+type aggWorker struct {
+	a      *aggregation
+	w      *worker
+	prog   *program
+	table  *groups
+	res    *reservation
+	rows   *partitions // rows not folded
+	states *partitions // groups folded so far
+	hashes []uint64
+	direct bool // fold nothing more: groups hardly repeat
+	seen   int64
+}
+
+func (a *aggregation) local(w *worker) (consumer, error) {
+	prog, err := newProgram(w, a.l, a.exprs)
+	if err != nil {
+		return nil, err
+	}
+	aw := &aggWorker{a: a, w: w, prog: prog, res: a.q.budget.open("Aggregate", a.m), direct: a.raw}
+	aw.table = newGroups(a, w.ev)
+	a.mu.Lock()
+	a.workers = append(a.workers, aw)
+	a.mu.Unlock()
+	return aw, nil
+}
+
+func (aw *aggWorker) consume(b *vec.Batch) error {
+	n := b.Rows()
+	if n == 0 {
+		return nil
+	}
+	cols, err := aw.prog.eval(b)
+	if err != nil {
+		return err
+	}
+	return aw.fold(cols, n)
+}
+
+func (aw *aggWorker) fold(cols []*vec.Vector, n int) error {
+	a := aw.a
+	if aw.direct {
+		if aw.rows == nil {
+			aw.rows = newPartitions(a.q, a.types, 0, a.m)
+		}
+		aw.hashes = resize(aw.hashes, n)
+		a.hash(cols, n, aw.hashes)
+		aw.rows.add(cols, aw.hashes, n)
+		return aw.settle()
+	}
+	aw.seen += int64(n)
+	if err := aw.table.update(cols, n); err != nil {
+		return err
+	}
+	if a.width > 0 && aw.table.len() > maxLocalGroups {
+		// Less than two rows a group: moving rows is cheaper than folding them twice.
+		aw.direct = int64(aw.table.len())*2 > aw.seen
+		if err := aw.partition(); err != nil {
+			return err
+		}
+		aw.seen = 0
+	}
+	return aw.settle()
+}
+
+// partition empties the table into partitions.
+func (aw *aggWorker) partition() error {
+	a := aw.a
+	if aw.states == nil {
+		aw.states = newPartitions(a.q, a.state, 0, a.m)
+	}
+	for from := 0; from < aw.table.len(); from += vec.BatchRows {
+		n := min(vec.BatchRows, aw.table.len()-from)
+		cols, err := aw.table.states(from, n)
+		if err != nil {
+			return err
+		}
+		aw.hashes = resize(aw.hashes, n)
+		a.hash(cols, n, aw.hashes)
+		aw.states.add(cols, aw.hashes, n)
+	}
+	aw.table = newGroups(a, aw.w.ev)
+	return nil
+}
+
+func (aw *aggWorker) memory() int64 {
+	size := aw.table.memory()
+	if aw.rows != nil {
+		size += aw.rows.memory()
+	}
+	if aw.states != nil {
+		size += aw.states.memory()
+	}
+	return size
+}
+
+// settle keeps what is held within the budget.
+func (aw *aggWorker) settle() error {
+	size := aw.memory()
+	if aw.res.resize(size) {
+		return nil
+	}
+	if !aw.a.q.spill.enabled() || aw.a.width == 0 && aw.rows == nil {
+		return aw.res.exceeded(size - aw.res.held)
+	}
+	if aw.a.width > 0 {
+		if err := aw.partition(); err != nil {
+			return err
+		}
+	}
+	for _, p := range []*partitions{aw.rows, aw.states} {
+		if p != nil {
+			if err := p.spill(); err != nil {
+				return err
+			}
+		}
+	}
+	return aw.res.require(aw.memory())
+}
+
+func (aw *aggWorker) flush() error { return nil }
+
+// open decides how the workers' results come together.
+func (a *aggregation) open(q *query, workers int) error {
+	a.parts = ticket{}
+	partitioned := false
+	for _, aw := range a.workers {
+		partitioned = partitioned || aw.rows != nil || aw.states != nil
+	}
+	if !partitioned {
+		return a.mergeTables()
+	}
+	if a.width == 0 {
+		a.total = newGroups(a, q.newWorker(0, nil).ev)
+	}
+	return q.parallel(len(a.workers), func(i int) error {
+		aw := a.workers[i]
+		if aw.table.len() == 0 || a.width == 0 {
+			return nil
+		}
+		return aw.partition()
+	})
+}
+
+// mergeTables folds every worker's table into the largest.
+func (a *aggregation) mergeTables() error {
+	best := 0
+	for i, aw := range a.workers {
+		if aw.table.len() > a.workers[best].table.len() {
+			best = i
+		}
+	}
+	a.merged = a.workers[best].table
+	for i, aw := range a.workers {
+		if i == best || aw.seen == 0 {
+			continue
+		}
+		for from := 0; from < aw.table.len(); from += vec.BatchRows {
+			if err := a.q.check(); err != nil {
+				return err
+			}
+			n := min(vec.BatchRows, aw.table.len()-from)
+			cols, err := aw.table.states(from, n)
+			if err != nil {
+				return err
+			}
+			if err := a.merged.merge(cols, n); err != nil {
+				return err
+			}
+		}
+		aw.table = nil
+	}
+	return nil
+}
+
+func (a *aggregation) run(w *worker, out consumer) error {
+	if a.merged != nil {
+		if w.id != 0 {
+			return nil
+		}
+		return a.merged.yield(w, out)
+	}
+	res := a.q.budget.open("Aggregate", a.m)
+	defer res.release()
+	for {
+		k := a.parts.take()
+		if k >= partitionCount {
+			return nil
+		}
+		rows, states := &chunkList{types: a.types}, &chunkList{types: a.state}
+		for _, aw := range a.workers {
+			if aw.rows != nil {
+				rows.join(aw.rows.list(k))
+			}
+			if aw.states != nil {
+				states.join(aw.states.list(k))
+			}
+		}
+		if err := a.runPartition(w, out, rows, states, res, 0); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		a.done++
+		last := a.done == partitionCount
+		a.mu.Unlock()
+		if last && a.total != nil {
+			return a.total.yield(w, out)
+		}
+	}
+}
+
+func (a *aggregation) close() error {
+	for _, aw := range a.workers {
+		aw.res.release()
+	}
+	a.workers, a.merged = nil, nil
+	return nil
+}
+
+// runPartition folds the rows and states of one partition and yields its groups.
+func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkList, res *reservation, level int) error {
+	if rows.len() == 0 && states.len() == 0 {
+		return nil
+	}
+	g := newGroups(a, w.ev)
+	fold := func(l *chunkList, into func(cols []*vec.Vector, n int) error) (fits bool, err error) {
+		for i := range l.len() {
+			b, err := l.read(i)
+			if err != nil {
+				return false, err
+			}
+			for from := 0; from < b.N; from += vec.BatchRows {
+				if err := w.check(); err != nil {
+					return false, err
+				}
+				part := b.Slice(from, min(vec.BatchRows, b.N-from))
+				if err := into(part.Cols, part.N); err != nil {
+					return false, err
+				}
+				if !res.resize(g.memory()) {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	}
+	fits, err := fold(states, g.merge)
+	if err == nil && fits {
+		fits, err = fold(rows, g.update)
+	}
+	if err != nil {
+		return err
+	}
+	if !fits {
+		needed := g.memory()
+		g = nil
+		if level+1 >= maxLevels || !a.q.spill.enabled() || rows.rows+states.rows <= 1 {
+			return res.exceeded(needed - res.held)
+		}
+		res.resize(0)
+		return a.split(w, out, rows, states, res, level+1)
+	}
+	if a.total != nil {
+		err = a.addTotal(g)
+	} else {
+		err = g.yield(w, out)
+	}
+	res.resize(0)
+	return err
+}
+
+// addTotal folds one partition's group into the only one there is.
+func (a *aggregation) addTotal(g *groups) error {
+	cols, err := g.states(0, 1)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.total.merge(cols, 1)
+}
+
+// split partitions a partition again by further bits of the hash and runs its parts.
+func (a *aggregation) split(w *worker, out consumer, rows, states *chunkList, res *reservation, level int) error {
+	parts := [2]*partitions{newPartitions(a.q, a.types, level, a.m), newPartitions(a.q, a.state, level, a.m)}
+	var hashes []uint64
+	for i, l := range []*chunkList{rows, states} {
+		for j := range l.len() {
+			if err := w.check(); err != nil {
+				return err
+			}
+			b, err := l.read(j)
+			if err != nil {
+				return err
+			}
+			hashes = resize(hashes, b.N)
+			a.hash(b.Cols, b.N, hashes)
+			parts[i].add(b.Cols, hashes, b.N)
+			l.items[j].b = nil
+			if parts[i].memory() > splitBytes {
+				if err := parts[i].spill(); err != nil {
+					return err
+				}
+			}
+		}
+		if err := parts[i].spill(); err != nil {
+			return err
+		}
+	}
+	for k := range partitionCount {
+		if err := a.runPartition(w, out, parts[0].list(k), parts[1].list(k), res, level); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splitBytes is what partitioning again may hold in memory between two spills; it is not part of the budget.
+const splitBytes = 16 << 20

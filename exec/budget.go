@@ -1,0 +1,79 @@
+package exec
+
+import (
+	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+// budget is the memory that the blocking operators of one query may hold together.
+type budget struct {
+	limit int64 // 0: none
+	used  atomic.Int64
+	peak  atomic.Int64
+	// refuse, when set, is asked before every reservation; tests use it to fail at a chosen step.
+	refuse func(operator string, bytes int64) bool
+}
+
+// reservation is what one operator instance holds of a budget. One goroutine uses it at a time.
+type reservation struct {
+	b        *budget
+	operator string
+	held     int64
+	m        *nodeMetrics
+}
+
+// open starts a reservation of nothing, named for the operator in messages.
+func (b *budget) open(operator string, m *nodeMetrics) *reservation {
+	return &reservation{b: b, operator: operator, m: m}
+}
+
+// resize makes the reservation hold n bytes and reports whether that was granted; a smaller n always is.
+func (r *reservation) resize(n int64) bool {
+	delta := n - r.held
+	if delta > 0 {
+		if r.b.refuse != nil && r.b.refuse(r.operator, delta) {
+			return false
+		}
+		used := r.b.used.Add(delta)
+		if r.b.limit > 0 && used > r.b.limit {
+			r.b.used.Add(-delta)
+			return false
+		}
+		for peak := r.b.peak.Load(); used > peak && !r.b.peak.CompareAndSwap(peak, used); peak = r.b.peak.Load() {
+		}
+	} else {
+		r.b.used.Add(delta)
+	}
+	r.held = n
+	if r.m != nil {
+		r.m.holds(delta)
+	}
+	return true
+}
+
+// add grows the reservation by n bytes or fails.
+func (r *reservation) add(n int64) error {
+	if r.resize(r.held + n) {
+		return nil
+	}
+	return r.exceeded(n)
+}
+
+// require makes the reservation hold n bytes or fails.
+func (r *reservation) require(n int64) error {
+	if r.resize(n) {
+		return nil
+	}
+	return r.exceeded(n - r.held)
+}
+
+// exceeded is the error of an operator that needs more memory and has nothing to spill.
+func (r *reservation) exceeded(n int64) error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory: %s needs %d more bytes, and %d of the %d bytes of execution.memory_limit are in use",
+		r.operator, n, r.b.used.Load(), r.b.limit).
+		Hintf("raise execution.memory_limit, lower execution.threads, or make the query hold fewer rows at once")
+}
+
+// release gives everything back.
+func (r *reservation) release() { r.resize(0) }

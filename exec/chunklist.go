@@ -1,0 +1,65 @@
+package exec
+
+import "github.com/tidemarkdb/tidemark/vec"
+
+// chunkList is a sequence of batches without selections, some in memory, some in temporary files.
+type chunkList struct {
+	types []vec.Type
+	items []chunkItem
+	rows  int64
+}
+
+// chunkItem is one batch: b, or where it lies when b is nil.
+type chunkItem struct {
+	b *vec.Batch
+	s spilled
+}
+
+func (l *chunkList) len() int { return len(l.items) }
+
+func (l *chunkList) add(b *vec.Batch) {
+	l.items = append(l.items, chunkItem{b: b})
+	l.rows += int64(b.N)
+}
+
+// read returns batch i.
+func (l *chunkList) read(i int) (*vec.Batch, error) {
+	if it := l.items[i]; it.b != nil {
+		return it.b, nil
+	}
+	return l.items[i].s.read(l.types)
+}
+
+// memory returns the bytes of the batches in memory.
+func (l *chunkList) memory() (size int64) {
+	for _, it := range l.items {
+		if it.b != nil {
+			size += it.b.MemoryBytes()
+		}
+	}
+	return size
+}
+
+// spill writes every batch in memory to the file.
+func (l *chunkList) spill(q *query, file *spillFile) error {
+	for i := range l.items {
+		if l.items[i].b == nil {
+			continue
+		}
+		if err := q.check(); err != nil {
+			return err
+		}
+		s, err := file.write(l.items[i].b)
+		if err != nil {
+			return err
+		}
+		l.items[i] = chunkItem{s: s}
+	}
+	return nil
+}
+
+// join appends the batches of other.
+func (l *chunkList) join(other *chunkList) {
+	l.items = append(l.items, other.items...)
+	l.rows += other.rows
+}

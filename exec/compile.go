@@ -1,0 +1,85 @@
+package exec
+
+import (
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+// compiler turns a plan into streams.
+type compiler struct {
+	q       *query
+	current *nodeMetrics // of the node whose input is being compiled
+	ctes    map[int]*sharedRows
+	// runtime holds, by probe side column, filters that joins above the node being compiled offer to scans.
+	runtime map[plan.ColID][]*runtimeFilter
+}
+
+// compile returns the stream of n's rows, metered.
+func (c *compiler) compile(n plan.Node) (*stream, error) {
+	m := &nodeMetrics{node: n, name: nodeName(n), parent: c.current}
+	c.current.inputs = append(c.current.inputs, m)
+	above := c.current
+	c.current = m
+	s, err := c.compileNode(n, m)
+	c.current = above
+	if err != nil {
+		return nil, err
+	}
+	s.add(metered(m))
+	return s, nil
+}
+
+func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return c.scan(n, m), nil
+	case *plan.SourceScan:
+		return single(n.Columns, &tableSource{node: n}), nil
+	case *plan.Values:
+		return single(n.Columns, &valuesSource{node: n}), nil
+	case *plan.Filter:
+		return c.through(n.Input, n.Input.Cols(), func(in *stream) stage { return newFilter(layoutOf(in.cols), n.Conditions) })
+	case *plan.Project:
+		return c.through(n.Input, n.Columns, func(in *stream) stage { return newProject(layoutOf(in.cols), n.Exprs) })
+	case *plan.Join:
+		return c.join(n, m)
+	}
+	defer c.hideRuntime()()
+	switch n := n.(type) {
+	case *plan.Aggregate:
+		return c.aggregate(n, m)
+	case *plan.CTE:
+		return c.cte(n, m)
+	case *plan.CTERef:
+		return c.cteRef(n)
+	case *plan.Sort:
+		return c.sort(n, m)
+	case *plan.Limit:
+		win, err := c.limitBounds(n.Count, n.Offset)
+		if err != nil {
+			return nil, err
+		}
+		return c.through(n.Input, n.Cols(), func(*stream) stage { return win.stage })
+	}
+	return nil, sqlerr.New(sqlerr.Internal, "the executor met an operator it does not know: %s", nodeName(n)).
+		Hintf("this is a bug in the planner: report it together with the query")
+}
+
+// hideRuntime keeps runtime filters from passing the node being compiled, where dropping rows early would change what
+// it computes; the function it returns ends that.
+func (c *compiler) hideRuntime() (restore func()) {
+	above := c.runtime
+	c.runtime = nil
+	return func() { c.runtime = above }
+}
+
+// through compiles in and appends a stage.
+func (c *compiler) through(in plan.Node, cols []plan.Col, st func(in *stream) stage) (*stream, error) {
+	s, err := c.compile(in)
+	if err != nil {
+		return nil, err
+	}
+	s.add(st(s))
+	s.cols = cols
+	return s, nil
+}

@@ -1,0 +1,136 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// sharedRows are rows computed once and read any number of times: those of a common table expression.
+type sharedRows struct {
+	types []vec.Type
+	once  sync.Once
+	fill  func() error
+	err   error
+	list  *chunkList
+}
+
+// rows returns the rows, computing them when first asked.
+func (s *sharedRows) rows() (*chunkList, error) {
+	s.once.Do(func() { s.err = s.fill() })
+	return s.list, s.err
+}
+
+// cte compiles WITH: the definition runs when the first reference is read.
+func (c *compiler) cte(n *plan.CTE, m *nodeMetrics) (*stream, error) {
+	def, err := c.compile(n.Def)
+	if err != nil {
+		return nil, err
+	}
+	rows := &sharedRows{types: typesOf(def.cols)}
+	k := &rowsSink{q: c.q, m: m, types: rows.types, operator: "CTE " + n.Name}
+	rows.fill = func() (err error) {
+		rows.list, err = k.collect(def)
+		return err
+	}
+	hidden, had := c.ctes[n.ID]
+	c.ctes[n.ID] = rows
+	body, err := c.compile(n.Body)
+	if c.ctes[n.ID] = hidden; !had {
+		delete(c.ctes, n.ID)
+	}
+	return body, err
+}
+
+// cteRef compiles a reference to a common table expression.
+func (c *compiler) cteRef(n *plan.CTERef) (*stream, error) {
+	rows, ok := c.ctes[n.ID]
+	if !ok {
+		return nil, sqlerr.New(sqlerr.Internal, "common table expression %q (#%d) is not in scope", n.Name, n.ID).
+			Hintf("this is a bug in the planner: report it together with the query")
+	}
+	s := single(n.Columns, &chunkSource{chunks: rows.rows})
+	return s, nil
+}
+
+// rowsSink collects the rows of a stream, spilling what the budget does not allow.
+type rowsSink struct {
+	q        *query
+	m        *nodeMetrics
+	types    []vec.Type
+	operator string
+	mu       sync.Mutex
+	workers  []*rowsWorker
+}
+
+// rowsWorker collects one worker's rows.
+type rowsWorker struct {
+	s    *rowsSink
+	rows *store
+	done chunkList
+	res  *reservation
+	file *spillFile
+}
+
+func (s *rowsSink) local(w *worker) (consumer, error) {
+	k := &rowsWorker{s: s, rows: newStore(s.types), res: s.q.budget.open(s.operator, s.m)}
+	s.mu.Lock()
+	s.workers = append(s.workers, k)
+	s.mu.Unlock()
+	return k, nil
+}
+
+func (k *rowsWorker) consume(b *vec.Batch) error {
+	k.rows.append(b.Cols, b.Sel, b.Rows())
+	size := k.rows.memory()
+	if k.res.resize(size) {
+		return nil
+	}
+	if !k.s.q.spill.enabled() {
+		return k.res.exceeded(size - k.res.held)
+	}
+	return k.spill()
+}
+
+func (k *rowsWorker) spill() (err error) {
+	if k.file == nil {
+		if k.file, err = k.s.q.spill.create(k.s.m); err != nil {
+			return err
+		}
+	}
+	for _, b := range k.rows.take() {
+		k.done.add(b)
+	}
+	if err := k.done.spill(k.s.q, k.file); err != nil {
+		return err
+	}
+	k.res.resize(0)
+	return nil
+}
+
+func (k *rowsWorker) flush() error { return nil }
+
+// collect runs the stream and returns its rows, those of an ordered one in order.
+func (s *rowsSink) collect(in *stream) (*chunkList, error) {
+	if err := s.q.drain(in, s.m, s.local); err != nil {
+		return nil, err
+	}
+	out := &chunkList{types: s.types}
+	for _, k := range s.workers {
+		for _, b := range k.rows.take() {
+			k.done.add(b)
+		}
+		out.join(&k.done)
+	}
+	return out, nil
+}
+
+// release gives back the memory of the rows collected.
+func (s *rowsSink) release() {
+	for _, k := range s.workers {
+		k.res.release()
+	}
+	s.workers = nil
+}

@@ -1,0 +1,239 @@
+package exec
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/function"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// joinTable is the build side of a join. The rows of a bucket lie side by side:
+//
+//	starts  | 0 | 2 | 2 | 5 | ...      bucket b has places [starts[b], starts[b+1])
+//	rows    | 7 | 1 | 0 | 4 | 9 | ...  row numbers, bucket by bucket
+//	keys    | k | k | k | k | k | ...  the key, or the hash of several, of each
+//
+// A key of one integer column whose values lie close together is its own bucket; then keys is nil. Where, besides, no
+// two rows share a key, direct holds row + 1 by bucket and the rest is nil.
+type joinTable struct {
+	cols    []*vec.Vector // flat: columns, then computed keys
+	n       int
+	starts  []uint32
+	rows    []int32
+	keys    []int64
+	direct  []int32
+	low     int64 // of the keys, when buckets are keys
+	span    uint64
+	shift   uint
+	dense   bool // buckets are keys
+	ints    bool // one integer key: keys need no second look
+	unique  bool // no two rows share a key
+	equal   []function.RowEqual
+	nullRow []int32 // rows with NULL in a key that is not null-safe: they match nothing
+}
+
+// newTable makes the table of chunks, which it takes over.
+func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
+	t := &joinTable{cols: make([]*vec.Vector, len(j.buildTypes))}
+	for _, c := range chunks {
+		t.n += c.N
+	}
+	if t.n > maxBuildRows {
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the build side of a join has %d rows, more than %d", t.n, maxBuildRows).
+			Hintf("set execution.memory_limit so that the join works in parts")
+	}
+	err := j.q.parallel(len(t.cols), func(i int) (err error) {
+		if err := j.q.check(); err != nil {
+			return err
+		}
+		t.cols[i], err = concat(j.buildTypes[i], chunks, i)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(j.keyPlaces) == 0 {
+		return t, nil
+	}
+	keys := pickColumns(t.cols, j.keyPlaces)
+	for _, k := range keys {
+		t.equal = append(t.equal, function.EqualRows(k.Type))
+	}
+	valid := j.validKeys(keys, t.n)
+	if valid != nil {
+		for i := range t.n {
+			if !valid.Get(i) {
+				t.nullRow = append(t.nullRow, int32(i))
+			}
+		}
+	}
+	if err := t.index(j.q, keys, j.nullSafe, valid); err != nil {
+		return nil, err
+	}
+	size := int64(len(t.starts)*4 + len(t.rows)*4 + len(t.keys)*8 + len(t.direct)*4)
+	for _, c := range t.cols {
+		size += c.MemoryBytes()
+	}
+	for _, b := range j.builders {
+		b.res.release()
+	}
+	if !j.res.resize(size) {
+		return nil, j.res.exceeded(size - j.res.held)
+	}
+	return t, nil
+}
+
+// validKeys returns the rows whose keys can match: none that is not null-safe is NULL. nil means all.
+func (j *join) validKeys(keys []*vec.Vector, n int) (valid vec.Bitmap) {
+	for i, k := range keys {
+		if !j.nullSafe[i] && k.MayHaveNulls() {
+			valid = vec.And(valid, k.RowValid(), n)
+		}
+	}
+	return valid
+}
+
+// index enters the rows that valid lets through.
+func (t *joinTable) index(q *query, keys []*vec.Vector, nullSafe []bool, valid vec.Bitmap) error {
+	buckets := make([]uint32, t.n)
+	var full []int64
+	size := 1
+	if vals, ok := integerKey(keys, nullSafe, t.n); ok {
+		t.ints = true
+		size = t.intBuckets(vals, valid, buckets)
+		if !t.dense {
+			full = vals
+		}
+	} else {
+		hashes := make([]uint64, t.n)
+		hashKeys(keys, t.n, hashes)
+		size = t.hashSize()
+		for i, h := range hashes {
+			buckets[i] = uint32(h >> t.shift)
+		}
+		full = toInt64(hashes)
+	}
+	if err := q.check(); err != nil {
+		return err
+	}
+	t.fillBuckets(buckets, size, valid, full)
+	return q.check()
+}
+
+func (t *joinTable) hashSize() int {
+	size := 1 << bits.Len(uint(max(t.n, 2)-1))
+	t.shift = uint(64 - bits.TrailingZeros(uint(size)))
+	return size
+}
+
+// integerKey returns the values of the only key when it is an integer that NULL does not match.
+func integerKey(keys []*vec.Vector, nullSafe []bool, n int) ([]int64, bool) {
+	if len(keys) != 1 || nullSafe[0] {
+		return nil, false
+	}
+	switch keys[0].Type.Phys() {
+	case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
+	default:
+		return nil, false
+	}
+	if keys[0].Type.Phys() == vec.PhysInt64 && keys[0].Form == vec.Flat {
+		return vec.Cast[int64](keys[0].Data)[:n:n], true
+	}
+	out := make([]int64, n)
+	widenInts(out, keys[0], n)
+	return out, true
+}
+
+// intBuckets writes the bucket of each integer and returns how many buckets there are.
+func (t *joinTable) intBuckets(vals []int64, valid vec.Bitmap, buckets []uint32) int {
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	for i, x := range vals {
+		if valid == nil || valid.Get(i) {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	if low > high {
+		t.dense = true
+		return 1
+	}
+	t.low, t.span = low, uint64(high)-uint64(low)
+	if t.span < uint64(max(4*t.n, 1<<12)) {
+		t.dense = true
+		for i, x := range vals {
+			if d := uint64(x) - uint64(low); d <= t.span {
+				buckets[i] = uint32(d)
+			}
+		}
+		return int(t.span) + 1
+	}
+	size := t.hashSize()
+	for i, x := range vals {
+		buckets[i] = uint32(uint64(x) * hashMultiplier >> t.shift)
+	}
+	return size
+}
+
+// fillBuckets lays the rows out bucket by bucket.
+func (t *joinTable) fillBuckets(buckets []uint32, size int, valid vec.Bitmap, full []int64) {
+	starts := make([]uint32, size+1)
+	for i, b := range buckets {
+		if valid == nil || valid.Get(i) {
+			starts[b+1]++
+		}
+	}
+	if t.dense && slices.Max(starts) <= 1 {
+		t.unique = true
+		t.direct = make([]int32, size)
+		for i, b := range buckets {
+			if valid == nil || valid.Get(i) {
+				t.direct[b] = int32(i) + 1
+			}
+		}
+		return
+	}
+	total := uint32(0)
+	for i, c := range starts {
+		total += c
+		starts[i] = total
+	}
+	t.rows = make([]int32, total)
+	if full != nil {
+		t.keys = make([]int64, total)
+	}
+	at := slices.Clone(starts)
+	for i, b := range buckets {
+		if valid != nil && !valid.Get(i) {
+			continue
+		}
+		p := at[b]
+		at[b]++
+		t.rows[p] = int32(i)
+		if full != nil {
+			t.keys[p] = full[i]
+		}
+	}
+	t.starts = starts
+	t.unique = t.ints && t.keysUnique()
+}
+
+// keysUnique reports whether no bucket holds a key twice.
+func (t *joinTable) keysUnique() bool {
+	if t.keys == nil {
+		return false
+	}
+	for b := range len(t.starts) - 1 {
+		bucket := t.keys[t.starts[b]:t.starts[b+1]]
+		if len(bucket) > 16 {
+			return false
+		}
+		for i := range bucket {
+			if slices.Contains(bucket[i+1:], bucket[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,523 @@
+package exec
+
+import (
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// prober matches one worker's rows of the probe side. A probe row is known by its place among the batch's rows that
+// count; a pair is such a place and a row of the table.
+type prober struct {
+	j       *join
+	w       *worker
+	next    consumer
+	t       *joinTable
+	prog    *program
+	keys    []*vec.Vector
+	ints    []int64
+	hash    []uint64
+	valid   vec.Bitmap
+	cond    *pairCondition
+	b       *vec.Batch
+	rows    []int32 // places in b by probe row; nil: the same
+	n       int
+	left    []int32 // pairs
+	right   []int32
+	matched []bool // by probe row
+	unknown []bool // by probe row, for Mark
+	build   vec.Bitmap
+	pick    []picker
+	index   []int32
+	out     vec.Batch
+	cols    []*vec.Vector
+	spilled *partitions
+	sel     []int32
+}
+
+// probe is the join's stage.
+func (j *join) probe(w *worker, next consumer) (consumer, error) {
+	p := &prober{j: j, w: w, next: next, t: j.table}
+	prog, err := newProgram(w, j.probeL, j.probeKeys)
+	if err != nil {
+		return nil, err
+	}
+	p.prog = prog
+	if len(j.other) > 0 {
+		if p.cond, err = newPairCondition(w, j); err != nil {
+			return nil, err
+		}
+	}
+	p.pick = make([]picker, len(j.out)+1)
+	j.mu.Lock()
+	j.probers = append(j.probers, p)
+	j.mu.Unlock()
+	return p, nil
+}
+
+func (p *prober) flush() error { return nil }
+
+func (p *prober) consume(b *vec.Batch) error {
+	if b.Rows() == 0 {
+		return nil
+	}
+	if p.j.grace && p.t == nil {
+		return p.putAside(b)
+	}
+	p.begin(b)
+	if len(p.j.probeKeys) > 0 {
+		keys, err := p.prog.eval(b)
+		if err != nil {
+			return err
+		}
+		p.keys = keys
+		p.valid = p.j.validKeys(keys, p.n)
+		if p.t.unique && p.cond == nil {
+			return p.consumeUnique()
+		}
+	} else if p.t.n == 1 && p.cond == nil && p.j.keep == probeInner && !p.j.outer {
+		return p.consumeConstant()
+	}
+	return p.consumePairs()
+}
+
+// begin prepares for the rows of b.
+func (p *prober) begin(b *vec.Batch) {
+	p.b, p.rows, p.n = b, b.Sel, b.Rows()
+	p.left, p.right = p.left[:0], p.right[:0]
+	p.matched = resize(p.matched, p.n)
+	clear(p.matched)
+	if p.j.keep == probeMark {
+		p.unknown = resize(p.unknown, p.n)
+		clear(p.unknown)
+	}
+	if p.build == nil && (p.j.outer || p.j.semi || p.j.anti) {
+		p.build = vec.NewBitmap(p.t.n)
+	}
+}
+
+// consumeUnique handles tables without duplicate keys: no probe row makes two rows, so that columns of the probe side
+// pass untouched, and those of the build side are dictionaries that share one index.
+func (p *prober) consumeUnique() error {
+	found := p.lookup()
+	if p.build != nil {
+		for _, r := range found {
+			if r >= 0 {
+				p.build.Set(int(r))
+			}
+		}
+	}
+	switch p.j.keep {
+	case probeNone:
+		return nil
+	case probeSemi, probeAnti, probeMark:
+		for i, r := range found {
+			p.matched[i] = r >= 0
+		}
+		return p.finish()
+	}
+	return p.emitAligned(found)
+}
+
+// lookup returns, by probe row, the row of the table with its key, -1 where there is none.
+func (p *prober) lookup() []int32 {
+	p.index = resize(p.index, p.n)
+	found := p.index
+	vals := p.intKeys()
+	if t := p.t; t.direct != nil {
+		direct, low, span := t.direct, uint64(t.low), t.span
+		for i, x := range vals {
+			found[i] = -1
+			if d := uint64(x) - low; d <= span {
+				found[i] = direct[d] - 1
+			}
+		}
+	} else {
+		for i, x := range vals {
+			found[i] = -1
+			b := uint64(x) * hashMultiplier >> t.shift
+			for at := t.starts[b]; at < t.starts[b+1]; at++ {
+				if t.keys[at] == x {
+					found[i] = t.rows[at]
+					break
+				}
+			}
+		}
+	}
+	if p.valid != nil {
+		for i := range found {
+			if !p.valid.Get(i) {
+				found[i] = -1
+			}
+		}
+	}
+	return found
+}
+
+// intKeys returns the only key's values as 64-bit integers.
+func (p *prober) intKeys() []int64 {
+	k := p.keys[0]
+	if k.Form == vec.Flat && k.Type.Phys() == vec.PhysInt64 {
+		return vec.Cast[int64](k.Data)[:p.n]
+	}
+	p.ints = resize(p.ints, p.n)
+	widenInts(p.ints, k, p.n)
+	return p.ints
+}
+
+// emitAligned passes on the probe batch with the build side's columns beside it. found is by probe row.
+func (p *prober) emitAligned(found []int32) error {
+	sel := p.sel[:0]
+	inner := p.j.keep == probeInner
+	index := make([]int32, p.b.N)
+	var valid vec.Bitmap
+	if !inner {
+		valid = vec.NewBitmap(p.b.N)
+	}
+	for i, r := range found {
+		row := int32(i)
+		if p.rows != nil {
+			row = p.rows[i]
+		}
+		if r >= 0 {
+			index[row] = r
+			if valid != nil {
+				valid.Set(int(row))
+			}
+			sel = append(sel, row)
+		}
+	}
+	p.sel = sel
+	p.out = vec.Batch{N: p.b.N, Sel: p.b.Sel}
+	if inner {
+		if len(sel) == 0 {
+			return nil
+		}
+		if len(sel) < p.b.N {
+			p.out.Sel = sel
+		}
+	}
+	build := make([]*vec.Vector, p.j.buildWidth)
+	for i := range build {
+		c := p.t.cols[i]
+		if p.t.n == 0 {
+			build[i] = vec.NullOf(c.Type, p.b.N)
+			continue
+		}
+		build[i] = &vec.Vector{Type: c.Type, Form: vec.Dictionary, N: p.b.N, Index: index, Dict: c, Valid: valid}
+	}
+	p.out.Cols = p.sides(p.b.Cols, build)
+	return p.next.consume(&p.out)
+}
+
+// sides puts the columns of both sides in order.
+func (p *prober) sides(probe, build []*vec.Vector) []*vec.Vector {
+	if p.j.buildFirst {
+		return append(append(p.cols[:0], build...), probe...)
+	}
+	return append(append(p.cols[:0], probe...), build...)
+}
+
+// consumeConstant joins with a table of one row, which every row matches: its columns are constants.
+func (p *prober) consumeConstant() error {
+	build := make([]*vec.Vector, p.j.buildWidth)
+	for i := range build {
+		build[i] = toConstant(p.t.cols[i], p.b.N)
+	}
+	p.out = vec.Batch{N: p.b.N, Sel: p.b.Sel, Cols: p.sides(p.b.Cols, build)}
+	return p.next.consume(&p.out)
+}
+
+// consumePairs finds every pair, in pieces, and then does what depends on having seen all of a row's.
+func (p *prober) consumePairs() error {
+	if err := p.pairs(); err != nil {
+		return err
+	}
+	if err := p.piece(); err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// pairs collects the pairs that may match and passes them on in pieces.
+func (p *prober) pairs() error {
+	t := p.t
+	switch {
+	case len(p.j.probeKeys) == 0:
+		return p.allPairs()
+	case t.n == len(t.nullRow):
+		return nil
+	case t.ints && t.dense:
+		low, span := uint64(t.low), t.span
+		return p.bucketPairs(p.intKeys(), func(x int64) (uint64, bool) {
+			d := uint64(x) - low
+			return d, d <= span
+		})
+	case t.ints:
+		return p.bucketPairs(p.intKeys(), func(x int64) (uint64, bool) { return uint64(x) * hashMultiplier >> t.shift, true })
+	}
+	p.hash = resize(p.hash, p.n)
+	hashKeys(p.keys, p.n, p.hash)
+	return p.bucketPairs(toInt64(p.hash), func(x int64) (uint64, bool) { return uint64(x) >> t.shift, true })
+}
+
+// bucketPairs pairs each row with those of its bucket that have its key or hash.
+func (p *prober) bucketPairs(keys []int64, bucket func(int64) (uint64, bool)) error {
+	t := p.t
+	for i, x := range keys {
+		if p.valid != nil && !p.valid.Get(i) {
+			continue
+		}
+		b, ok := bucket(x)
+		if !ok {
+			continue
+		}
+		if t.direct != nil {
+			if r := t.direct[b]; r > 0 {
+				p.left, p.right = append(p.left, int32(i)), append(p.right, r-1)
+			}
+		} else {
+			for at := t.starts[b]; at < t.starts[b+1]; at++ {
+				if t.keys != nil && t.keys[at] != x {
+					continue
+				}
+				p.left, p.right = append(p.left, int32(i)), append(p.right, t.rows[at])
+				if len(p.left) >= vec.BatchRows {
+					if err := p.piece(); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if len(p.left) >= vec.BatchRows {
+			if err := p.piece(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// allPairs pairs every row with every row of the table.
+func (p *prober) allPairs() error {
+	for i := range int32(p.n) {
+		for r := range int32(p.t.n) {
+			p.left, p.right = append(p.left, i), append(p.right, r)
+			if len(p.left) == vec.BatchRows {
+				if err := p.piece(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// piece tests the pairs collected and passes on or notes those that match.
+func (p *prober) piece() error {
+	if err := p.w.check(); err != nil {
+		return err
+	}
+	if len(p.j.probeKeys) > 0 && !p.t.ints {
+		p.sameKeys()
+	}
+	if p.cond != nil && len(p.left) > 0 {
+		if err := p.test(); err != nil {
+			return err
+		}
+	}
+	if len(p.left) == 0 {
+		return nil
+	}
+	if p.build != nil {
+		for _, r := range p.right {
+			p.build.Set(int(r))
+		}
+	}
+	if p.j.keep == probeSingle {
+		for _, i := range p.left {
+			if p.matched[i] {
+				return sqlerr.New(sqlerr.CardinalityViolation, "more than one row returned by a subquery used as an expression").
+					Hintf("make the subquery return one row, with an aggregate or LIMIT 1")
+			}
+			p.matched[i] = true
+		}
+	}
+	for _, i := range p.left {
+		p.matched[i] = true
+	}
+	var err error
+	switch p.j.keep {
+	case probeInner, probeOuter, probeSingle:
+		err = p.emitPairs()
+	}
+	p.left, p.right = p.left[:0], p.right[:0]
+	return err
+}
+
+// sameKeys drops pairs whose hashes agree but whose keys differ.
+func (p *prober) sameKeys() {
+	for k, equal := range p.t.equal {
+		a, b, kept := p.keys[k], p.t.cols[p.j.keyPlaces[k]], 0
+		for i, l := range p.left {
+			if r := p.right[i]; equal(a, int(l), b, int(r)) {
+				p.left[kept], p.right[kept] = l, r
+				kept++
+			}
+		}
+		p.left, p.right = p.left[:kept], p.right[:kept]
+	}
+}
+
+// test drops the pairs for which the other conditions are not TRUE, noting for Mark where they are unknown.
+func (p *prober) test() error {
+	states, err := p.cond.eval(p, p.left, p.right)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for i, s := range states {
+		switch s {
+		case isTrue:
+			p.left[kept], p.right[kept] = p.left[i], p.right[i]
+			kept++
+		case isUnknown:
+			if p.unknown != nil {
+				p.unknown[p.left[i]] = true
+			}
+		}
+	}
+	p.left, p.right = p.left[:kept], p.right[:kept]
+	return nil
+}
+
+// place returns the place in the batch of a probe row.
+func (p *prober) places(rows []int32) []int32 {
+	if p.rows == nil {
+		return rows
+	}
+	p.sel = resize(p.sel, len(rows))
+	gatherTo(p.sel, p.rows, rows)
+	return p.sel
+}
+
+// emitPairs passes the pairs on as rows.
+func (p *prober) emitPairs() error {
+	at := p.places(p.left)
+	probe, build := make([]*vec.Vector, p.j.probeWidth), make([]*vec.Vector, p.j.buildWidth)
+	for i := range probe {
+		probe[i] = p.pick[i].gather(p.b.Cols[i], at)
+	}
+	for i := range build {
+		build[i] = p.pick[p.j.probeWidth+i].gather(p.t.cols[i], p.right)
+	}
+	p.out = vec.Batch{N: len(p.left), Cols: p.sides(probe, build)}
+	return p.next.consume(&p.out)
+}
+
+// finish passes on what depends on whether a probe row had a match.
+func (p *prober) finish() error {
+	switch p.j.keep {
+	case probeSemi:
+		return p.emitRows(true, nil)
+	case probeAnti:
+		return p.emitRows(false, nil)
+	case probeOuter, probeSingle:
+		nulls := make([]*vec.Vector, p.j.buildWidth)
+		for i := range nulls {
+			nulls[i] = vec.NullOf(p.j.buildTypes[i], p.b.N)
+		}
+		return p.emitRows(false, nulls)
+	case probeMark:
+		return p.emitMarks()
+	}
+	return nil
+}
+
+// emitRows passes on the probe rows that have, or have not, a match.
+func (p *prober) emitRows(matched bool, build []*vec.Vector) error {
+	sel := p.sel[:0]
+	for i, m := range p.matched[:p.n] {
+		if m == matched {
+			row := int32(i)
+			if p.rows != nil {
+				row = p.rows[i]
+			}
+			sel = append(sel, row)
+		}
+	}
+	p.sel = sel
+	if len(sel) == 0 {
+		return nil
+	}
+	p.out = vec.Batch{N: p.b.N, Sel: sel, Cols: p.b.Cols}
+	if build != nil {
+		p.out.Cols = p.sides(p.b.Cols, build)
+	}
+	return p.next.consume(&p.out)
+}
+
+// pairCondition evaluates the conditions of a join that are not equalities of keys.
+type pairCondition struct {
+	node  node
+	in    *input
+	cols  []*vec.Vector
+	need  []bool // by column of both sides
+	pick  []picker
+	state []byte
+}
+
+func newPairCondition(w *worker, j *join) (*pairCondition, error) {
+	l := layoutOf(j.out)
+	c := newExprCompiler(w, l)
+	nodes, err := c.compileAll(j.other)
+	if err != nil {
+		return nil, err
+	}
+	p := &pairCondition{node: newKleeneNode(nodes, isFalse, c.ids), in: newInput(c.ids), need: make([]bool, len(j.out))}
+	p.cols, p.pick = make([]*vec.Vector, len(j.out)), make([]picker, len(j.out))
+	refs := map[plan.ColID]*plan.ColumnRef{}
+	for _, e := range j.other {
+		collectColumns(e, refs)
+	}
+	for id := range refs {
+		p.need[l[id]] = true
+	}
+	return p, nil
+}
+
+// eval returns the state of the conditions for each pair.
+func (c *pairCondition) eval(p *prober, left, right []int32) ([]byte, error) {
+	at := p.places(left)
+	probeFrom, buildFrom := 0, p.j.probeWidth
+	if p.j.buildFirst {
+		probeFrom, buildFrom = p.j.buildWidth, 0
+	}
+	for i := range p.j.probeWidth {
+		if k := probeFrom + i; c.need[k] {
+			c.cols[k] = c.pick[k].gather(p.b.Cols[i], at)
+		}
+	}
+	for i := range p.j.buildWidth {
+		if k := buildFrom + i; c.need[k] {
+			c.cols[k] = c.pick[k].gather(p.t.cols[i], right)
+		}
+	}
+	c.in.reset(c.cols, nil, len(left))
+	v, err := c.node.eval(c.in)
+	if err != nil {
+		return nil, err
+	}
+	c.state = resize(c.state, len(left))
+	triStates(c.state, v, len(left))
+	return c.state, nil
+}
+
+// toInt64 returns hashes as the integers of the same bits.
+func toInt64(h []uint64) []int64 {
+	out := make([]int64, len(h))
+	for i, x := range h {
+		out[i] = int64(x)
+	}
+	return out
+}

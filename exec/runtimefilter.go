@@ -1,0 +1,192 @@
+package exec
+
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// runtimeFilter is what the build side of a join tells scans of its probe side: which keys have a match at all. It is
+// filled when the table is built, before the scan opens.
+type runtimeFilter struct {
+	key       int // of the join
+	column    plan.ColID
+	t         vec.Type
+	filled    bool
+	empty     bool // no key at all
+	low, high int64
+	set       vec.Bitmap // bit x-low, where keys lie close together
+	bloom     []uint64   // otherwise
+	shift     uint
+	few       []vec.Value // the keys, when there are at most maxFewKeys
+}
+
+const (
+	maxFewKeys      = 64
+	maxSetBits      = 1 << 27 // 16 MiB
+	filterTrialRows = 1 << 16 // rows after which a filter that drops little is given up
+)
+
+// offerRuntime offers filters on the equalities listed to the scans below, until restore is called.
+func (c *compiler) offerRuntime(j *join, list []int) (restore func()) {
+	above := c.runtime
+	restore = func() { c.runtime = above }
+	if !j.passesMatchesOnly() {
+		if j.keep == probeAnti || j.keep == probeMark || j.keep == probeSingle || j.keep == probeOuter {
+			return restore // filters from above still hold: they drop whole rows of the probe side
+		}
+	}
+	c.runtime = map[plan.ColID][]*runtimeFilter{}
+	for id, f := range above {
+		c.runtime[id] = slices.Clone(f)
+	}
+	for _, k := range list {
+		if k >= len(j.probeKeys) || j.nullSafe[k] {
+			continue
+		}
+		ref, ok := j.probeKeys[k].(*plan.ColumnRef)
+		if !ok {
+			continue
+		}
+		switch ref.T.Phys() {
+		case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
+			f := &runtimeFilter{key: k, column: ref.ID, t: ref.T}
+			j.filters = append(j.filters, f)
+			c.runtime[ref.ID] = append(c.runtime[ref.ID], f)
+		}
+	}
+	return restore
+}
+
+// fill takes the keys of the build side.
+func (f *runtimeFilter) fill(keys *vec.Vector) {
+	vals := make([]int64, keys.N)
+	widenInts(vals, keys, keys.N)
+	if keys.MayHaveNulls() {
+		kept := vals[:0]
+		for i, x := range vals {
+			if !keys.IsNull(i) {
+				kept = append(kept, x)
+			}
+		}
+		vals = kept
+	}
+	f.filled, f.empty = true, len(vals) == 0
+	if f.empty {
+		return
+	}
+	f.low, f.high = slices.Min(vals), slices.Max(vals)
+	if len(vals) <= maxFewKeys {
+		for _, x := range vals {
+			f.few = append(f.few, vec.IntValue(f.t, x))
+		}
+		sortValues(f.few)
+		f.few = slices.CompactFunc(f.few, func(a, b vec.Value) bool { return a.I == b.I })
+	}
+	if span := uint64(f.high) - uint64(f.low); span < maxSetBits && span/128 <= uint64(len(vals))+1024 {
+		f.set = vec.NewBitmap(int(span) + 1)
+		for _, x := range vals {
+			f.set.Set(int(uint64(x) - uint64(f.low)))
+		}
+		return
+	}
+	words := 1 << bits.Len(uint(len(vals)/4)) // 16 to 32 bits a key
+	f.bloom, f.shift = make([]uint64, words), uint(64-bits.TrailingZeros(uint(words)))
+	for _, x := range vals {
+		word, mask := f.bloomBits(x)
+		f.bloom[word] |= mask
+	}
+}
+
+// bloomBits returns the word of x in the bloom filter and its three bits there.
+func (f *runtimeFilter) bloomBits(x int64) (word, mask uint64) {
+	h := uint64(x) * hashMultiplier
+	if f.shift < 64 {
+		word = h >> f.shift
+	}
+	h ^= h >> 32
+	return word, 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63)
+}
+
+// scanFilter returns the filter for a scan with columns laid out as l, nil when it is of no use.
+func (f *runtimeFilter) scanFilter(l layout, workers int) *ScanFilter {
+	if !f.filled {
+		return nil
+	}
+	place := l[f.column]
+	low, high := vec.IntValue(f.t, f.low), vec.IntValue(f.t, f.high)
+	p := &Predicate{Column: place, Low: &low, High: &high}
+	if f.empty || f.few != nil {
+		p = &Predicate{Column: place, Op: PredIn, Values: f.few}
+	}
+	var rows, kept atomic.Int64
+	outs := make([][]int32, workers)
+	wides := make([][]int64, workers)
+	return &ScanFilter{
+		Columns: []int{place}, Simple: p, Runtime: true,
+		Select: func(worker int, cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error) {
+			out := resize(outs[worker], n)
+			outs[worker] = out
+			if seen := rows.Load(); seen > filterTrialRows && kept.Load()*10 > seen*9 {
+				if sel != nil {
+					return sel, nil
+				}
+				for i := range out {
+					out[i] = int32(i)
+				}
+				return out, nil
+			}
+			wides[worker] = resize(wides[worker], n)
+			in := n
+			if sel != nil {
+				in = len(sel)
+			}
+			k := f.choose(cols[place], wides[worker], n, sel, out)
+			rows.Add(int64(in))
+			kept.Add(int64(k))
+			return out[:k], nil
+		},
+	}
+}
+
+// choose writes the rows of sel (nil: all n) whose key may have a match to out.
+func (f *runtimeFilter) choose(v *vec.Vector, wide []int64, n int, sel vec.Selection, out []int32) int {
+	if f.empty {
+		return 0
+	}
+	vals := wide
+	if v.Form == vec.Flat && v.Type.Phys() == vec.PhysInt64 {
+		vals = vec.Cast[int64](v.Data)[:n]
+	} else {
+		widenInts(vals, v, n)
+	}
+	k, nulls := 0, v.MayHaveNulls()
+	low, span := uint64(f.low), uint64(f.high)-uint64(f.low)
+	keep := func(row int32) {
+		out[k] = row
+		x := vals[row]
+		d := uint64(x) - low
+		if d > span || nulls && v.IsNull(int(row)) {
+			return
+		}
+		if f.set != nil {
+			k += int(f.set[d/64] >> (d % 64) & 1)
+			return
+		}
+		word, mask := f.bloomBits(x)
+		k += b2i(f.bloom[word]&mask == mask)
+	}
+	if sel == nil {
+		for i := range int32(n) {
+			keep(i)
+		}
+		return k
+	}
+	for _, s := range sel {
+		keep(s)
+	}
+	return k
+}

@@ -1,0 +1,337 @@
+package exec
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/function"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// sortSpec is one key to order by: column place of the rows being ordered.
+type sortSpec struct {
+	place      int
+	t          vec.Type
+	desc       bool
+	nullsFirst bool
+}
+
+// sortEntry stands for a row while sorting: the first 16 bytes of its normalised key, as two numbers that order like
+// the key, and its place.
+//
+//	key = for each column: a byte that places NULLs, then the value so that bytes order like values (inverted for DESC)
+type sortEntry struct {
+	k0, k1 uint64
+	row    int32
+}
+
+// ordering orders rows by several keys.
+type ordering struct {
+	specs    []sortSpec
+	compare  []function.RowCompare
+	complete bool // 16 bytes hold every key: equal entries are equal rows
+}
+
+const entryKeyBytes = 16
+
+func newOrdering(specs []sortSpec) *ordering {
+	o := &ordering{specs: specs, complete: true}
+	size := 0
+	for _, s := range specs {
+		o.compare = append(o.compare, function.CompareRows(s.t))
+		w := s.t.Phys().Width()
+		if w == 0 && s.t.ID != vec.Null {
+			o.complete = false
+		}
+		size += 1 + w
+	}
+	o.complete = o.complete && size <= entryKeyBytes
+	return o
+}
+
+// rows orders row i of a before (< 0) or after row j of b.
+func (o *ordering) rows(a []*vec.Vector, i int, b []*vec.Vector, j int) int {
+	for k, s := range o.specs {
+		x, y := a[s.place], b[s.place]
+		xn, yn := x.IsNull(i), y.IsNull(j)
+		if xn || yn {
+			if xn && yn {
+				continue
+			}
+			if xn == s.nullsFirst {
+				return -1
+			}
+			return 1
+		}
+		if c := o.compare[k](x, i, y, j); c != 0 {
+			if s.desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}
+
+// appendEntries appends the entries of the n first rows of cols, numbered from first.
+func (o *ordering) appendEntries(dst []sortEntry, cols []*vec.Vector, n int, first int32) []sortEntry {
+	at := len(dst)
+	dst = growTo(dst, at+n)
+	out := dst[at:]
+	for i := range out {
+		out[i] = sortEntry{row: first + int32(i)}
+	}
+	bit := 0
+	for _, s := range o.specs {
+		if bit >= entryKeyBytes*8 {
+			break
+		}
+		bit = addKey(out, cols[s.place], s, bit)
+	}
+	return dst
+}
+
+// put writes the low width bits of x at the bit offset of the 128-bit key, most significant first. What lies past the
+// end is cut off.
+func (e *sortEntry) put(x uint64, bit, width int) {
+	if bit < 64 {
+		if shift := 64 - bit - width; shift >= 0 {
+			e.k0 |= x << shift
+		} else {
+			e.k0 |= x >> -shift
+			e.k1 |= x << (64 + shift)
+		}
+		return
+	}
+	if shift := 128 - bit - width; shift >= 0 {
+		e.k1 |= x << shift
+	} else {
+		e.k1 |= x >> -shift
+	}
+}
+
+// addKey adds one column to the keys at the bit offset and returns the next.
+func addKey(out []sortEntry, v *vec.Vector, s sortSpec, bit int) int {
+	null, value := uint64(1), uint64(0)
+	if s.nullsFirst {
+		null, value = 0, 1
+	}
+	nulls := v.MayHaveNulls()
+	for i := range out {
+		if nulls && v.IsNull(i) {
+			out[i].put(null, bit, 8)
+		} else {
+			out[i].put(value, bit, 8)
+		}
+	}
+	bit += 8
+	width := s.t.Phys().Width() * 8
+	switch s.t.Phys() {
+	case vec.PhysNone:
+		return bit
+	case vec.PhysBool:
+		addFixed(out, v, s, bit, width, func(x byte) uint64 { return uint64(x) })
+	case vec.PhysInt16:
+		addFixed(out, v, s, bit, width, func(x int16) uint64 { return uint64(uint16(x) ^ 1<<15) })
+	case vec.PhysInt32:
+		addFixed(out, v, s, bit, width, func(x int32) uint64 { return uint64(uint32(x) ^ 1<<31) })
+	case vec.PhysInt64:
+		addFixed(out, v, s, bit, width, func(x int64) uint64 { return uint64(x) ^ 1<<63 })
+	case vec.PhysFloat32:
+		addFixed(out, v, s, bit, width, func(x float32) uint64 { return float32Key(x) })
+	case vec.PhysFloat64:
+		addFixed(out, v, s, bit, width, float64Key)
+	case vec.PhysInt128, vec.PhysInterval:
+		addWide(out, v, s, bit)
+	case vec.PhysBytes:
+		addBytes(out, v, s, bit)
+		return entryKeyBytes * 8
+	default: // arrays and structs are compared in full
+		return entryKeyBytes * 8
+	}
+	return bit + width
+}
+
+func addFixed[T vec.Fixed](out []sortEntry, v *vec.Vector, s sortSpec, bit, width int, key func(T) uint64) {
+	x, nulls := flatValues[T](v, len(out)), v.MayHaveNulls()
+	invert := uint64(0)
+	if s.desc {
+		invert = math.MaxUint64 >> (64 - width)
+	}
+	for i := range out {
+		if nulls && v.IsNull(i) {
+			continue
+		}
+		out[i].put(key(x[i])^invert, bit, width)
+	}
+}
+
+// float64Key orders like x, with NaN above everything and -0 equal to 0.
+func float64Key(x float64) uint64 {
+	if math.IsNaN(x) {
+		return math.MaxUint64
+	}
+	b := math.Float64bits(x + 0) // -0 + 0 is 0
+	if b>>63 != 0 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+func float32Key(x float32) uint64 {
+	if x != x {
+		return math.MaxUint32
+	}
+	b := math.Float32bits(x + 0)
+	if b>>31 != 0 {
+		return uint64(^b)
+	}
+	return uint64(b | 1<<31)
+}
+
+// addWide adds 128-bit values: the high half in full, of the low half what has room.
+func addWide(out []sortEntry, v *vec.Vector, s sortSpec, bit int) {
+	for i := range out {
+		if v.IsNull(i) {
+			continue
+		}
+		p, r := v.Physical(i)
+		var x vec.Int128
+		if s.t.Phys() == vec.PhysInterval {
+			x = vec.Cast[vec.IntervalValue](p.Data)[r].Span()
+		} else {
+			x = vec.Cast[vec.Int128](p.Data)[r]
+		}
+		hi, lo := uint64(x.Hi), x.Lo
+		if s.t.ID != vec.UUID {
+			hi ^= 1 << 63
+		}
+		if s.desc {
+			hi, lo = ^hi, ^lo
+		}
+		out[i].put(hi, bit, 64)
+		if bit+64 < entryKeyBytes*8 {
+			out[i].put(lo, bit+64, 64)
+		}
+	}
+}
+
+// addBytes adds the first bytes of strings, zeros after their end.
+func addBytes(out []sortEntry, v *vec.Vector, s sortSpec, bit int) {
+	var buf [entryKeyBytes]byte
+	for i := range out {
+		if v.IsNull(i) {
+			continue
+		}
+		clear(buf[:])
+		copy(buf[:], v.Bytes(i))
+		hi, lo := binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:])
+		if s.desc {
+			hi, lo = ^hi, ^lo
+		}
+		out[i].put(hi, bit, 64)
+		if bit+64 < entryKeyBytes*8 {
+			out[i].put(lo, bit+64, 64)
+		}
+	}
+}
+
+// sort orders entries of rows of cols; equal rows keep their order. scratch is memory to use, returned for reuse.
+func (o *ordering) sort(q *query, entries, scratch []sortEntry, cols []*vec.Vector) ([]sortEntry, []sortEntry, error) {
+	entries, scratch, err := radixSort(q, entries, scratch)
+	if err != nil || o.complete {
+		return entries, scratch, err
+	}
+	for from := 0; from < len(entries); {
+		to := from + 1
+		for to < len(entries) && entries[to].k0 == entries[from].k0 && entries[to].k1 == entries[from].k1 {
+			to++
+		}
+		if to-from > 1 {
+			if err := o.sortTies(q, entries[from:to], cols); err != nil {
+				return nil, nil, err
+			}
+		}
+		from = to
+	}
+	return entries, scratch, nil
+}
+
+// sortTies orders rows whose entries are equal.
+func (o *ordering) sortTies(q *query, ties []sortEntry, cols []*vec.Vector) (err error) {
+	steps := 0
+	slices.SortStableFunc(ties, func(a, b sortEntry) int {
+		if steps++; steps%(1<<14) == 0 && err == nil {
+			err = q.check()
+		}
+		if err != nil { // cancelled: let the sort run out without comparing rows
+			return 0
+		}
+		return o.rows(cols, int(a.row), cols, int(b.row))
+	})
+	return err
+}
+
+// radixSort orders entries by their keys, stable, least significant byte first. Bytes that all keys share are skipped.
+func radixSort(q *query, from, to []sortEntry) (sorted, spare []sortEntry, err error) {
+	if len(from) < 256 {
+		slices.SortStableFunc(from, compareEntries)
+		return from, to, nil
+	}
+	to = resize(to, len(from))
+	var counts [entryKeyBytes][256]uint32
+	for _, e := range from {
+		for b := range 8 {
+			counts[b][byte(e.k1>>(8*b))]++
+			counts[8+b][byte(e.k0>>(8*b))]++
+		}
+	}
+	for b := range counts {
+		first := byte(from[0].k1 >> (8 * (b % 8)))
+		if b >= 8 {
+			first = byte(from[0].k0 >> (8 * (b % 8)))
+		}
+		if int(counts[b][first]) == len(from) {
+			continue
+		}
+		if err := q.check(); err != nil {
+			return nil, nil, err
+		}
+		radixPass(from, to, &counts[b], b)
+		from, to = to, from
+	}
+	return from, to, nil
+}
+
+func radixPass(from, to []sortEntry, count *[256]uint32, b int) {
+	at := uint32(0)
+	for i, n := range count {
+		count[i] = at
+		at += n
+	}
+	shift := uint(8 * (b % 8))
+	if b >= 8 {
+		for _, e := range from {
+			d := byte(e.k0 >> shift)
+			to[count[d]] = e
+			count[d]++
+		}
+		return
+	}
+	for _, e := range from {
+		d := byte(e.k1 >> shift)
+		to[count[d]] = e
+		count[d]++
+	}
+}
+
+func compareEntries(a, b sortEntry) int {
+	switch {
+	case a.k0 < b.k0 || a.k0 == b.k0 && a.k1 < b.k1:
+		return -1
+	case a.k0 == b.k0 && a.k1 == b.k1:
+		return 0
+	}
+	return 1
+}

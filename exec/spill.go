@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/zeebo/xxh3"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// ticket hands out the numbers 0, 1, 2, ... to workers.
+type ticket struct{ n atomic.Int64 }
+
+func (t *ticket) take() int { return int(t.n.Add(1) - 1) }
+
+// spillFolder holds the temporary files of one query.
+type spillFolder struct {
+	parent string
+	mu     sync.Mutex
+	dir    string // made when first needed
+	files  []*spillFile
+}
+
+func newSpillFolder(parent string) *spillFolder { return &spillFolder{parent: parent} }
+
+// enabled reports whether spilling is allowed.
+func (f *spillFolder) enabled() bool { return f.parent != "" }
+
+// create makes a new file. Its writes are counted to m.
+func (f *spillFolder) create(m *nodeMetrics) (*spillFile, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dir == "" {
+		if err := os.MkdirAll(f.parent, 0o700); err != nil {
+			return nil, spillError("create the folder for temporary files", f.parent, err)
+		}
+		dir, err := os.MkdirTemp(f.parent, "query-")
+		if err != nil {
+			return nil, spillError("create a folder for temporary files in", f.parent, err)
+		}
+		f.dir = dir
+	}
+	name := filepath.Join(f.dir, fmt.Sprintf("%d.spill", len(f.files)))
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, spillError("create the temporary file", name, err)
+	}
+	s := &spillFile{f: file, m: m}
+	f.files = append(f.files, s)
+	return s, nil
+}
+
+// remove closes and deletes every file; idempotent.
+func (f *spillFolder) remove() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.files {
+		s.f.Close()
+	}
+	dir := f.dir
+	f.files, f.dir = nil, ""
+	if dir == "" {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return spillError("remove the temporary folder", dir, err)
+	}
+	return nil
+}
+
+func spillError(doing, path string, err error) error {
+	return sqlerr.New(sqlerr.IOError, "cannot %s %s: %w", doing, path, err).
+		Hintf("check the space and permissions of the folder for temporary files, or raise execution.memory_limit so that nothing is spilled")
+}
+
+// spillFile is a temporary file of batches. Any goroutine may write and read.
+//
+//	+--------+--------+-------------+------------------+
+//	| length | length | xxh3 of the | batch, s2 coded  |
+//	| coded  | plain  | coded bytes | (length coded)   |
+//	+--------+--------+-------------+------------------+
+//	   u32      u32        u64
+type spillFile struct {
+	f    *os.File
+	m    *nodeMetrics
+	mu   sync.Mutex
+	size int64
+}
+
+const spillHeader = 16
+
+// spilled is a batch in a spillFile.
+type spilled struct {
+	file *spillFile
+	at   int64
+	size int
+	rows int
+}
+
+// write appends a batch of flat columns.
+func (s *spillFile) write(b *vec.Batch) (spilled, error) {
+	var plain bytes.Buffer
+	encodeBatch(&plain, b)
+	if plain.Len() > 1<<32-1 {
+		return spilled{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "a batch of %d bytes is too large for a temporary file", plain.Len()).
+			Hintf("raise execution.memory_limit, or select fewer or shorter values")
+	}
+	coded := s2.Encode(make([]byte, spillHeader+s2.MaxEncodedLen(plain.Len()))[spillHeader:], plain.Bytes())
+	block := make([]byte, spillHeader, spillHeader+len(coded))
+	block = append(block, coded...)
+	binary.LittleEndian.PutUint32(block, uint32(len(coded)))
+	binary.LittleEndian.PutUint32(block[4:], uint32(plain.Len()))
+	binary.LittleEndian.PutUint64(block[8:], xxh3.Hash(coded))
+	s.mu.Lock()
+	at := s.size
+	s.size += int64(len(block))
+	s.mu.Unlock()
+	if _, err := s.f.WriteAt(block, at); err != nil {
+		return spilled{}, spillError("write the temporary file", s.f.Name(), err)
+	}
+	if s.m != nil {
+		s.m.spill.Add(int64(len(block)))
+	}
+	return spilled{file: s, at: at, size: len(block), rows: b.N}, nil
+}
+
+// read returns the batch.
+func (p spilled) read(types []vec.Type) (*vec.Batch, error) {
+	block := make([]byte, p.size)
+	name := p.file.f.Name()
+	if _, err := p.file.f.ReadAt(block, p.at); err != nil {
+		return nil, spillError("read the temporary file", name, err)
+	}
+	coded := block[spillHeader:]
+	if int(binary.LittleEndian.Uint32(block)) != len(coded) || binary.LittleEndian.Uint64(block[8:]) != xxh3.Hash(coded) {
+		return nil, p.damaged("its checksum does not match")
+	}
+	plain, err := s2.Decode(nil, coded)
+	if err != nil || len(plain) != int(binary.LittleEndian.Uint32(block[4:])) {
+		return nil, p.damaged("it does not decode")
+	}
+	b, ok := decodeBatch(plain, types)
+	if !ok || b.N != p.rows {
+		return nil, p.damaged("its content is not a batch of the expected columns")
+	}
+	return b, nil
+}
+
+func (p spilled) damaged(how string) error {
+	return sqlerr.New(sqlerr.DataCorrupted, "temporary file %s is damaged at offset %d: %s", p.file.f.Name(), p.at, how).
+		Hintf("run the query again; if it happens again, check the disk")
+}
