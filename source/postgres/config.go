@@ -36,6 +36,7 @@ type config struct {
 	slotTimeout     time.Duration
 	checkInterval   time.Duration
 	streaming       bool
+	partPages       uint64 // see leastPartPages
 }
 
 func parseConfig(req extension.OpenRequest) (config, error) {
@@ -56,7 +57,7 @@ func parseConfig(req extension.OpenRequest) (config, error) {
 		}
 		values[def.Name] = value
 	}
-	c := config{connection: values["connection"], table: values["table"], publication: values["publication"], slot: values["slot"]}
+	c := config{connection: values["connection"], table: values["table"], publication: values["publication"], slot: values["slot"], partPages: leastPartPages}
 	c.snapshotThreads, _ = strconv.Atoi(values["snapshot_threads"]) // checked above, like the next two
 	c.slotTimeout, _ = time.ParseDuration(values["slot_timeout"])
 	c.checkInterval, _ = time.ParseDuration(values["check_interval"])

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// partPages is how many pages of the table one part covers at least: 64 MiB.
-	partPages = 8192
+	// leastPartPages is how many pages of the table one part covers at least: 64 MiB.
+	leastPartPages = 8192
 	// partsPerThread keeps the threads busy to the end when some parts are slower than others.
 	partsPerThread = 4
 	// batchBytes is how much a batch of the snapshot holds at most, beside its last row.
@@ -100,7 +100,7 @@ func (s *snapshot) divide(ctx context.Context) error {
 		return sourceError("measuring the table", err)
 	}
 	pages, _ := strconv.ParseUint(str(got[0][0]), 10, 64)
-	size := max(partPages, pages/uint64(s.snapshotThreads*partsPerThread))
+	size := max(s.partPages, pages/uint64(s.snapshotThreads*partsPerThread))
 	s.bounds = []uint64{0}
 	for at := size; at < pages; at += size {
 		s.bounds = append(s.bounds, at)
@@ -152,7 +152,9 @@ func (s *snapshot) statement(part int) string {
 	for i, c := range s.columns {
 		list[i] = quoteIdent(c.Name)
 		if c.byText {
-			list[i] += "::text"
+			// concat prints as the stream does, with the type's output function, where a cast of inet, "char" or char(n)
+			// does not; num_nulls looks at the value as a whole, where a composite of NULLs IS NULL.
+			list[i] = fmt.Sprintf("CASE pg_catalog.num_nulls(%[1]s) WHEN 0 THEN pg_catalog.concat(%[1]s) END", list[i])
 		}
 	}
 	where := fmt.Sprintf("ctid >= '(%d,0)'::tid", s.bounds[part])

@@ -16,6 +16,9 @@ const (
 	minStatusInterval = 100 * time.Millisecond
 	// leastSilence is the shortest silence of the server that counts as a lost connection.
 	leastSilence = 30 * time.Second
+	// mostPause is how long we vouch for a reader that does not come. Then the server may cut the connection, so that
+	// a reader that hangs does not keep the server from shutting down.
+	mostPause = 10 * time.Minute
 )
 
 // status tells the server how far we are, from a goroutine of its own so that neither a slow reader nor a full network
@@ -24,6 +27,7 @@ type status struct {
 	conn    *pgconn.PgConn
 	write   atomic.Uint64
 	flush   atomic.Uint64
+	read    atomic.Int64 // Unix nanoseconds: when Next was called last
 	wakeup  chan struct{}
 	done    chan struct{}
 	once    sync.Once
@@ -40,6 +44,7 @@ func startStatus(conn *pgconn.PgConn, at pglogrepl.LSN, timeout time.Duration) *
 	s := &status{conn: conn, wakeup: make(chan struct{}, 1), done: make(chan struct{}), silence: max(4*interval, leastSilence)}
 	s.write.Store(uint64(at))
 	s.flush.Store(uint64(at))
+	s.used()
 	s.ended.Go(func() { s.loop(interval) })
 	return s
 }
@@ -55,6 +60,9 @@ func (s *status) loop(interval time.Duration) {
 		case <-s.wakeup:
 			ask = false
 		case <-ticker.C:
+		}
+		if time.Since(time.Unix(0, s.read.Load())) > mostPause {
+			continue
 		}
 		if s.send(ask) != nil {
 			return // whoever reads the connection meets the reason
@@ -78,6 +86,9 @@ func (s *status) wake() {
 	default:
 	}
 }
+
+// used notes that the reader is there.
+func (s *status) used() { s.read.Store(time.Now().UnixNano()) }
 
 func (s *status) written(lsn pglogrepl.LSN) { raise(&s.write, lsn) }
 

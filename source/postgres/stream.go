@@ -45,6 +45,7 @@ type stream struct {
 	reported pglogrepl.LSN // the last position returned by Next
 	at       time.Time     // when that was
 	seen     pglogrepl.LSN // everything that committed before has been received
+	asked    bool          // the server wants to hear that we are as far: it is shutting down
 
 	inside   bool   // between Begin and Commit
 	skip     bool   // ... of a transaction before after
@@ -132,6 +133,7 @@ func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*ex
 	if s.err != nil {
 		return nil, s.err
 	}
+	s.status.used()
 	out, err := s.collect(ctx, time.Now().Add(max(wait, time.Millisecond)), max(maxRows, 1))
 	if err != nil {
 		// What came whole before the fault is delivered first.
@@ -188,9 +190,10 @@ func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (
 
 // idle reports whether the position alone is due, and makes it the end of the empty run.
 func (s *stream) idle() bool {
-	if s.chunk != 0 || s.seen <= s.reported || s.seen-s.reported < idleBytes && time.Since(s.at) < idleTime {
+	if s.chunk != 0 || s.seen <= s.reported || !s.asked && s.seen-s.reported < idleBytes && time.Since(s.at) < idleTime {
 		return false
 	}
+	s.asked = false
 	s.run.commit(s.seen, s.run.endTime)
 	return true
 }
@@ -264,6 +267,7 @@ func (s *stream) handle(message []byte) error {
 			s.received(keepalive.ServerWALEnd)
 		}
 		if keepalive.ReplyRequested {
+			s.asked = true
 			s.status.wake()
 		}
 	}
