@@ -1,8 +1,10 @@
 package parquetstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/tidemarkdb/tidemark/tablet"
@@ -94,17 +96,22 @@ func (c *fileCache) evict(keep *cachedFile) []*File {
 	if len(c.byID) <= c.limit {
 		return nil
 	}
-	cut := c.clock
-	for _, e := range c.byID {
-		cut = min(cut, e.used)
+	type candidate struct {
+		id   tablet.ID
+		used uint64
 	}
-	cut += (c.clock - cut) / 16
-	var old []*File
+	var all []candidate
 	for id, e := range c.byID {
-		if e.used <= cut && e != keep && e.file != nil {
-			delete(c.byID, id)
-			old = append(old, e.file)
+		if e != keep && e.file != nil { // the others are still being opened
+			all = append(all, candidate{id, e.used})
 		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.used, b.used) })
+	all = all[:min(len(all), len(c.byID)-c.limit+c.limit/16)]
+	var old []*File
+	for _, x := range all {
+		old = append(old, c.byID[x.id].file)
+		delete(c.byID, x.id)
 	}
 	return old
 }
