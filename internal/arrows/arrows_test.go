@@ -25,14 +25,15 @@ var mayImport = map[string][]string{
 	"maskindex":    {"objstore", "sqlerr", "tablet", "vec"},
 	"parquetstore": {"objstore", "sqlerr", "tablet", "vec"},
 	"catalog":      {"extension", "objstore", "sqlerr", "tablet", "vec"},
+	"tablestore":   {"catalog", "maskindex", "objstore", "parquetstore", "sqlerr", "tablet", "vec"},
 	"metrics":      {"sqlerr"},
 	"source":       {"extension", "sqlerr", "vec", "source"},
 	"plan":         {"extension", "function", "sql", "sqlerr", "vec"},
 	"exec":         {"extension", "function", "plan", "sql", "sqlerr", "vec"},
-	"ingest":       {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablet", "vec"},
-	"cascade":      {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablet", "vec"},
+	"ingest":       {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
+	"cascade":      {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
 	"engine": {"cascade", "catalog", "exec", "extension", "function", "ingest", "maskindex", "metrics", "objstore",
-		"parquetstore", "plan", "source", "sql", "sqlerr", "tablet", "vec"},
+		"parquetstore", "plan", "source", "sql", "sqlerr", "tablestore", "tablet", "vec"},
 	"flightsql": {"engine", "extension", "metrics", "sqlerr", "vec"},
 }
 

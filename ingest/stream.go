@@ -1,0 +1,256 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/maskindex"
+	"github.com/tidemarkdb/tidemark/tablestore"
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// boundaryWait is how long one read waits for the boundary of a transaction that outlasts the window.
+const boundaryWait = 100 * time.Millisecond
+
+// piece is what the reader hands to the writer: a window, or with more set a part of one that outgrew its budget.
+type piece struct {
+	*window
+	started time.Time
+	more    bool
+}
+
+// stream reads changes and commits them until ctx ends or something fails. One goroutine reads, one writes.
+func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Budget) error {
+	table, err := w.current()
+	if err != nil {
+		return err
+	}
+	changes, err := source.Stream(ctx, table.Ingest.Position)
+	if err != nil {
+		return err
+	}
+	defer changes.Close()
+	pieces := make(chan piece)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(pieces)
+		return w.read(ctx, changes, pieces)
+	})
+	g.Go(func() error {
+		a := &appender{worker: w, changes: changes, budget: budget}
+		for p := range pieces {
+			if err := a.take(ctx, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() error { return w.watch(ctx) })
+	return g.Wait()
+}
+
+// watch ends the stream when the attachment is no longer this worker's.
+func (w *Worker) watch(ctx context.Context) error {
+	for {
+		changed := w.Catalog.Changed()
+		if _, err := w.current(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// read cuts the changes into windows.
+func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- piece) error {
+	var types []vec.Type
+	table, err := w.current()
+	if err != nil {
+		return err
+	}
+	for _, c := range table.Columns {
+		types = append(types, c.Type)
+	}
+	send := func(p piece) error {
+		select {
+		case out <- p:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for {
+		pacing := w.Pacing()
+		win := &window{types: types}
+		started := time.Now()
+		deadline := started.Add(pacing.MaxRead)
+		for {
+			wait := time.Until(deadline)
+			if (wait <= 0 || win.rows >= pacing.MaxRows) && !win.open {
+				break
+			}
+			c, err := changes.Next(ctx, max(wait, boundaryWait), max(1, pacing.MaxRows-win.rows))
+			if err != nil {
+				return err
+			}
+			if c != nil {
+				win.add(c)
+			}
+			if win.open && win.bytes > pacing.MemoryBytes {
+				if err := send(piece{win, started, true}); err != nil {
+					return err
+				}
+				win = &window{types: types, open: true}
+			}
+		}
+		if err := send(piece{win, started, false}); err != nil {
+			return err
+		}
+	}
+}
+
+// appender writes windows in order.
+type appender struct {
+	worker  *Worker
+	changes extension.Stream
+	budget  *Budget
+
+	// Of the append being written in parts:
+	parts                     []*tablet.Desc
+	truncated                 bool
+	lastSeq                   int64
+	inserts, updates, deletes int64
+}
+
+// take writes one piece and, when it ends a window, commits the append.
+func (a *appender) take(ctx context.Context, p piece) error {
+	w := a.worker
+	err := a.write(ctx, p)
+	if err == nil && !p.more {
+		err = a.commit(ctx, p)
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() == nil && !errors.Is(err, errFenced) {
+		w.Metrics.AppendFailed(time.Since(p.started))
+	}
+	return err
+}
+
+// write turns a piece into staging tablets that no commit names yet.
+func (a *appender) write(ctx context.Context, p piece) error {
+	a.inserts += p.inserts
+	a.updates += p.updates
+	a.deletes += p.deletes
+	if p.rows == 0 {
+		return nil
+	}
+	w := a.worker
+	table, err := w.current()
+	if err != nil {
+		return err
+	}
+	if a.lastSeq == 0 {
+		a.lastSeq = table.Ingest.LastSeq
+	}
+	layout, err := tablestore.KeyLayout(table)
+	if err != nil {
+		return err
+	}
+	stored := func(ctx context.Context, keys *maskindex.Keys, columns []int) (*vec.Batch, error) {
+		return w.Store.Lookup(ctx, table, a.parts, keys, columns)
+	}
+	rows, err := p.seal(ctx, layout, tablestore.Places(table, table.MergeKey), tablestore.Places(table, table.SortColumns()), a.lastSeq+1, stored)
+	if err != nil {
+		return err
+	}
+	a.lastSeq = rows.lastSeq
+	if rows.truncated {
+		a.parts, a.truncated = nil, true
+	}
+	if rows.batch.N == 0 {
+		return nil
+	}
+	desc, err := w.Store.Write(ctx, table, tablestore.Rows{Batch: rows.batch, Keys: &rows.keys, Deletes: rows.deletes}, w.Pacing().Threads)
+	if err != nil {
+		return &applyError{err}
+	}
+	a.parts = append(a.parts, desc)
+	return nil
+}
+
+// commit makes the append durable, acknowledges it and counts it.
+func (a *appender) commit(ctx context.Context, p piece) error {
+	w := a.worker
+	if !p.moved {
+		w.Metrics.AppendEmpty(time.Since(p.started))
+		a.succeed(func(*Status) {})
+		return nil
+	}
+	table, err := w.current()
+	if err != nil {
+		return err
+	}
+	from := table.Ingest.Position
+	if len(a.parts) == 0 && !a.truncated && bytes.Equal(from, p.position) {
+		w.Metrics.AppendEmpty(time.Since(p.started))
+		a.succeed(func(*Status) {})
+		return nil
+	}
+	progress := catalog.Progress{
+		Position: p.position, PositionText: w.Def.FormatPosition(p.position), LastSeq: max(a.lastSeq, table.Ingest.LastSeq),
+		SourceMicros: table.Ingest.SourceMicros,
+	}
+	if !p.commitTime.IsZero() && len(a.parts) > 0 {
+		progress.SourceMicros = p.commitTime.UnixMicro()
+	}
+	committed, err := w.commit(ctx, &catalog.Append{
+		Table: w.Table, Epoch: w.Epoch, Tablets: slices.Clone(a.parts), Progress: progress,
+		FromPosition: nonNil(from), Truncate: a.truncated,
+	})
+	if err != nil {
+		if errors.Is(err, errFenced) {
+			return err
+		}
+		return &applyError{err}
+	}
+	a.changes.Ack(p.position)
+	asOf := time.Time{}
+	if len(a.parts) > 0 || a.truncated {
+		asOf = p.commitTime
+	}
+	w.Metrics.AppendCommitted(time.Since(p.started), a.inserts, a.updates, a.deletes, asOf)
+	now := w.Now()
+	a.succeed(func(s *Status) { s.ApplyCount, s.LastApplied = s.ApplyCount+1, now })
+	*a = appender{worker: a.worker, changes: a.changes, budget: a.budget}
+	w.Store.Warm(ctx, committed)
+	return nil
+}
+
+func (a *appender) succeed(change func(*Status)) {
+	a.budget.Succeed()
+	a.worker.board.update(func(s *Status) {
+		s.LastError = ""
+		change(s)
+	})
+}
+
+// nonNil returns the position as the catalog compares it: nil would mean that any will do.
+func nonNil(position []byte) []byte {
+	if position == nil {
+		return []byte{}
+	}
+	return position
+}
