@@ -141,6 +141,7 @@ func (e *DetachStream) apply(d *draft) error {
 	}
 	d.fedBy.remove(ingest.Stream)
 	ingest.Stream, ingest.State, ingest.Reason, ingest.Owner = 0, "", "", ""
+	ingest.Wanted, ingest.Yielding = "", false
 	ingest.Epoch++
 	d.putTable(t)
 	return nil
@@ -166,6 +167,9 @@ func (e *SetIngestState) apply(d *draft) error {
 		return nil // the first reason stays, and suspending changes nothing
 	}
 	ingest.State, ingest.Reason = e.State, e.Reason
+	if e.State != Enabled {
+		ingest.Wanted, ingest.Yielding = "", false
+	}
 	d.putTable(t)
 	return nil
 }
@@ -184,6 +188,41 @@ func (e *SetIngestState) validate() error {
 	return broken("ingest state %q with reason %q", e.State, e.Reason)
 }
 
+func (e *RequestWorker) apply(d *draft) error {
+	t, ingest, err := d.attached(e.Table)
+	if err != nil {
+		return err
+	}
+	if err := t.refuseFailed(); err != nil {
+		return err
+	}
+	ingest.State, ingest.Wanted, ingest.Yielding = Enabled, e.Engine, false
+	d.putTable(t)
+	return nil
+}
+
+func (e *RequestWorker) validate() error { return validateName("engine", e.Engine) }
+
+func (e *YieldWorker) apply(d *draft) error {
+	t, ingest, err := d.cdc(e.Table)
+	if err == nil {
+		err = t.fence(e.Epoch)
+	}
+	if err != nil {
+		return err
+	}
+	if ingest.Wanted == "" {
+		return outdated("nobody asks for the worker of table %q any more", t.Name)
+	}
+	ingest.Yielding = !e.Done
+	if e.Done {
+		ingest.Owner = ""
+		ingest.Epoch++
+	}
+	d.putTable(t)
+	return nil
+}
+
 func (e *AcquireWorker) apply(d *draft) error {
 	t, ingest, err := d.attached(e.Table)
 	if err != nil {
@@ -196,6 +235,7 @@ func (e *AcquireWorker) apply(d *draft) error {
 		return outdated("the ingestion of table %q was taken or changed", t.Name)
 	}
 	ingest.Owner, ingest.State = e.Engine, Enabled
+	ingest.Wanted, ingest.Yielding = "", false
 	ingest.Epoch++
 	d.putTable(t)
 	return nil

@@ -100,8 +100,23 @@ type SetIngestState struct {
 	Epoch  uint64         `json:"epoch,omitempty"`
 }
 
+// RequestWorker asks the owner of a table's ingestion to hand it over to an engine, and sets the state to Enabled. The
+// owner answers with YieldWorker; an owner that does not answer is dead, and AcquireWorker takes over at once.
+type RequestWorker struct {
+	Table  tablet.TableID `json:"table"`
+	Engine string         `json:"engine"`
+}
+
+// YieldWorker answers a RequestWorker. Without Done the owner has heard and finishes the statement it is running; with
+// Done it has stopped: the table has no owner and a new epoch, and the engine that asked may acquire it.
+type YieldWorker struct {
+	Table tablet.TableID `json:"table"`
+	Epoch uint64         `json:"epoch"`
+	Done  bool           `json:"done,omitempty"`
+}
+
 // AcquireWorker makes an engine the owner of a table's ingestion, sets the state to Enabled and raises the epoch by
-// one, which fences the worker before. FromEpoch must be the epoch the caller saw.
+// one, which fences the worker before. FromEpoch must be the epoch the caller saw. A request is settled by it.
 type AcquireWorker struct {
 	Table     tablet.TableID `json:"table"`
 	Engine    string         `json:"engine"`

@@ -105,6 +105,11 @@ type Ingest struct {
 	Owner string `json:"owner,omitempty"` // engine that acquired the worker last
 	Epoch uint64 `json:"epoch,omitempty"` // grows with every acquire, attach and detach: a fence for edits of the past
 
+	// Wanted is the engine that asked to take the worker over, "" when none did; Yielding says that the owner has heard
+	// and will hand over when the statement it is running ends.
+	Wanted   string `json:"wanted,omitempty"`
+	Yielding bool   `json:"yielding,omitempty"`
+
 	// LoadedBy is the stream whose initial load filled the table, zero before the first. The load is done when it
 	// equals Stream.
 	LoadedBy StreamID `json:"loaded_by,omitempty"`

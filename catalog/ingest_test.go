@@ -266,3 +266,35 @@ func TestRunsDoNotChangeTheVersionOfASet(t *testing.T) {
 		t.Errorf("version %d with runs %+v of version %d", after.Version(), after.Runs(), after.RunsVersion())
 	}
 }
+
+func TestHandOverWaitsForTheOwner(t *testing.T) {
+	r := newRoot(t)
+	in := r.ingest("t")
+	r.refuse(sqlerr.SerializationFailure, &YieldWorker{Table: in.table, Epoch: in.epoch})
+	r.must(&SetIngestState{Table: in.table, State: Paused})
+	r.must(&RequestWorker{Table: in.table, Engine: "two"}, &SetIngestState{Table: in.table, State: Paused})
+	if i := r.table(in.table).Ingest; i.Wanted != "" || i.State != Paused {
+		t.Errorf("suspending left the request: %+v", i)
+	}
+	r.must(&RequestWorker{Table: in.table, Engine: "two"})
+	if i := r.table(in.table).Ingest; i.Owner != "one" || i.Wanted != "two" || i.Yielding || i.State != Enabled {
+		t.Errorf("requested: %+v", i)
+	}
+	r.must(&YieldWorker{Table: in.table, Epoch: in.epoch})
+	r.must(in.append("p1", desc(1))) // the statement that was running
+	if i := r.table(in.table).Ingest; i.Owner != "one" || !i.Yielding || i.Epoch != in.epoch {
+		t.Errorf("yielding: %+v", i)
+	}
+	r.must(&YieldWorker{Table: in.table, Epoch: in.epoch, Done: true})
+	if i := r.table(in.table).Ingest; i.Owner != "" || i.Wanted != "two" || i.Yielding {
+		t.Errorf("yielded: %+v", i)
+	}
+	if err := r.refuse(sqlerr.ObjectNotInPrerequisite, in.append("p2")); !errors.Is(err, ErrFenced) {
+		t.Error(err)
+	}
+	r.must(&AcquireWorker{Table: in.table, Engine: "two", FromEpoch: in.epoch + 1})
+	if i := r.table(in.table).Ingest; i.Owner != "two" || i.Wanted != "" || string(i.Position) != "p1" {
+		t.Errorf("acquired: %+v", i)
+	}
+	sameState(t, openRoot(t, r.store, OpenOptions{}).Snapshot(), r.Snapshot())
+}

@@ -13,6 +13,8 @@ func (*DropStream) kind() string     { return "drop_stream" }
 func (*AttachStream) kind() string   { return "attach_stream" }
 func (*DetachStream) kind() string   { return "detach_stream" }
 func (*SetIngestState) kind() string { return "set_ingest_state" }
+func (*RequestWorker) kind() string  { return "request_worker" }
+func (*YieldWorker) kind() string    { return "yield_worker" }
 func (*AcquireWorker) kind() string  { return "acquire_worker" }
 func (*Append) kind() string         { return "append" }
 func (*Load) kind() string           { return "load" }
@@ -34,7 +36,8 @@ var editKinds = func() map[string]func() Edit {
 		func() Edit { return new(CreateView) }, func() Edit { return new(DropView) },
 		func() Edit { return new(CreateStream) }, func() Edit { return new(DropStream) },
 		func() Edit { return new(AttachStream) }, func() Edit { return new(DetachStream) },
-		func() Edit { return new(SetIngestState) }, func() Edit { return new(AcquireWorker) },
+		func() Edit { return new(SetIngestState) }, func() Edit { return new(RequestWorker) },
+		func() Edit { return new(YieldWorker) }, func() Edit { return new(AcquireWorker) },
 		func() Edit { return new(Append) }, func() Edit { return new(Load) }, func() Edit { return new(Adopt) },
 		func() Edit { return new(ReplaceTablets) }, func() Edit { return new(Modify) },
 		func() Edit { return new(Truncate) }, func() Edit { return new(ReplaceRuns) },

@@ -40,7 +40,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "option", s.Options["connection"])
 	for _, text := range []string{
 		fmt.Sprint(s.Options), fmt.Sprintf("%v", *s), fmt.Sprintf("%+v", s), fmt.Sprintf("%#v", s.Options["connection"]),
-		fmt.Sprintf("%s", s.Options["connection"]), fmt.Sprintf("%q", s.Options["connection"]), log.String(),
+		fmt.Sprintf("<%s>", s.Options["connection"]), fmt.Sprintf("%q", s.Options["connection"]), log.String(),
 	} {
 		if strings.Contains(text, "s3cret") {
 			t.Errorf("printed: %s", text)
