@@ -79,3 +79,27 @@ func (r *Registry) FunctionNames() []string {
 
 // SourceNames returns every kind of source in order.
 func (r *Registry) SourceNames() []string { return slices.Sorted(maps.Keys(r.sources)) }
+
+// KindDef is a registration with what it registers: "scalar", "aggregate", "window" or "table".
+type KindDef struct {
+	Kind string
+	Def  *Def
+}
+
+// Defs returns every function registered under a name or alias.
+func (r *Registry) Defs(name string) []KindDef {
+	var out []KindDef
+	if f := r.scalars[name]; f != nil {
+		out = append(out, KindDef{"scalar", &f.Def})
+	}
+	if f := r.aggregates[name]; f != nil {
+		out = append(out, KindDef{"aggregate", &f.Def})
+	}
+	if f := r.windows[name]; f != nil {
+		out = append(out, KindDef{"window", &f.Def})
+	}
+	if f := r.tables[name]; f != nil {
+		out = append(out, KindDef{"table", &f.Def})
+	}
+	return out
+}

@@ -1,0 +1,403 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// define runs a statement that changes definitions.
+func (s *Session) define(ctx context.Context, statement sql.Statement, text string) (*Result, error) {
+	snapshot, release := s.snapshot()
+	defer release()
+	switch t := statement.(type) {
+	case *sql.CreateSchema:
+		o, err := split(t.Name)
+		if err != nil {
+			return nil, err
+		}
+		return done("CREATE SCHEMA"), s.commit(ctx, &catalog.CreateSchema{Name: o.name, IfNotExists: t.IfNotExists})
+	case *sql.CreateTable:
+		return s.createTable(ctx, snapshot, t)
+	case *sql.CreateView:
+		return s.createView(ctx, snapshot, t)
+	case *sql.Drop:
+		return s.drop(ctx, snapshot, t)
+	case *sql.Alter:
+		return s.alter(ctx, snapshot, t)
+	case *sql.CreateIndex:
+		return nil, s.refuseIndex(snapshot, t)
+	}
+	return done("COMMENT"), nil
+}
+
+// createTable runs CREATE TABLE and CREATE CDC TABLE.
+func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateTable) (*Result, error) {
+	o, err := s.tableTarget(ctx, snapshot, t)
+	if err != nil {
+		return nil, err
+	}
+	if t.As != nil {
+		return s.createTableAs(ctx, snapshot, t, o)
+	}
+	edit := &catalog.CreateTable{ID: tablet.NewTableID(), IfNotExists: t.IfNotExists}
+	edit.Definition, err = s.definition(t, o)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := primaryKey(t)
+	if err != nil {
+		return nil, err
+	}
+	edit.MergeKeyNames, edit.PrimaryIndexNames = keys, identNames(t.PrimaryIndex)
+	tag := "CREATE TABLE"
+	if t.CDC {
+		tag = "CREATE CDC TABLE"
+	}
+	edits := s.replacing(snapshot, t, o)
+	return done(tag), s.commit(ctx, append(edits, edit)...)
+}
+
+// tableTarget returns where the table goes; a temporary one to the session's own schema.
+func (s *Session) tableTarget(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateTable) (object, error) {
+	if !t.Temp {
+		return s.target(snapshot, t.Name)
+	}
+	o, err := split(t.Name)
+	if err != nil {
+		return o, err
+	}
+	if o.schema != "" && o.schema != "pg_temp" && o.schema != "temp" {
+		return o, sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").
+			Hintf("leave the schema out").At(t.Name.Position())
+	}
+	o.schema, err = s.temporarySchema(ctx)
+	return o, err
+}
+
+// replacing returns the edit that OR REPLACE needs first.
+func (s *Session) replacing(snapshot *catalog.Snapshot, t *sql.CreateTable, o object) []catalog.Edit {
+	if !t.OrReplace {
+		return nil
+	}
+	if old, err := snapshot.Table(o.schema, o.name); err == nil {
+		return []catalog.Edit{&catalog.DropTable{Table: old.ID}}
+	}
+	return nil
+}
+
+// definition turns the syntax of CREATE TABLE into the catalog's definition.
+func (s *Session) definition(t *sql.CreateTable, o object) (catalog.Definition, error) {
+	d := catalog.Definition{Schema: o.schema, Name: o.name, Kind: catalog.Managed}
+	if len(t.Columns) == 0 {
+		return d, sqlerr.New(sqlerr.InvalidTableDefinition, "table %q has no columns", o.name).
+			Hintf("list them in parentheses, or use CREATE TABLE ... AS").At(t.Name.Position())
+	}
+	for _, c := range t.Columns {
+		column, err := columnOf(c)
+		if err != nil {
+			return d, err
+		}
+		d.Columns = append(d.Columns, column)
+	}
+	if t.CDC {
+		d.Kind = catalog.CDC
+		return d, cdcOptions(&d, t)
+	}
+	if len(t.Options) > 0 {
+		return d, unknownOption(t.Options[0], "a table")
+	}
+	return d, nil
+}
+
+func columnOf(c sql.ColumnDef) (tablet.Column, error) {
+	column := tablet.Column{Name: c.Name.Name, Nullable: !c.NotNull}
+	var err error
+	if column.Type, err = plan.TypeOf(c.Type); err != nil {
+		return column, err
+	}
+	if c.Generated != nil || c.Identity {
+		return column, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: generated and identity columns are not supported", c.Name.Name).
+			Hintf("compute the value in the INSERT").At(c.Name.Pos)
+	}
+	for _, k := range c.Constraints {
+		switch k.Kind {
+		case sql.PrimaryKey:
+			column.Nullable = false
+		case sql.Check, sql.ForeignKey, sql.Unique:
+			return column, unsupportedConstraint(k)
+		}
+	}
+	if c.Default != nil {
+		column.Default = sql.Text(c.Default)
+	}
+	return column, nil
+}
+
+func unsupportedConstraint(k sql.Constraint) error {
+	kind := map[sql.ConstraintKind]string{sql.Unique: "UNIQUE", sql.Check: "CHECK", sql.ForeignKey: "FOREIGN KEY"}[k.Kind]
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s constraints are not supported", kind).
+		Hintf("leave the constraint out: nothing would enforce it").At(k.Pos)
+}
+
+// primaryKey returns the columns of PRIMARY KEY. A CDC table needs one, and it must say NOT ENFORCED.
+func primaryKey(t *sql.CreateTable) ([]string, error) {
+	var keys []string
+	found := 0
+	add := func(k sql.Constraint, columns []string) error {
+		switch k.Kind {
+		case sql.PrimaryKey:
+		case sql.Unique, sql.Check, sql.ForeignKey:
+			return unsupportedConstraint(k)
+		}
+		found++
+		if t.CDC && !k.NotEnforced {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "the PRIMARY KEY of a CDC table must be NOT ENFORCED").
+				Hintf("the key is trusted, not checked: write PRIMARY KEY (%s) NOT ENFORCED", strings.Join(columns, ", ")).At(k.Pos)
+		}
+		keys = columns
+		return nil
+	}
+	for _, c := range t.Columns {
+		for _, k := range c.Constraints {
+			if k.Kind == sql.PrimaryKey {
+				if err := add(k, []string{c.Name.Name}); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, k := range t.Constraints {
+		if err := add(k, identNames(k.Columns)); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case found > 1:
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name.Last().Name).
+			Hintf("name all key columns in one PRIMARY KEY (...)").At(t.Name.Position())
+	case found == 0 && t.CDC:
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "a CDC table needs a merge key").
+			Hintf("add PRIMARY KEY (...) NOT ENFORCED with the columns that identify a row at the source").At(t.Name.Position())
+	}
+	return keys, nil
+}
+
+// cdcOptions reads WITH (merge_mode = ..., cascade_interval = ...).
+func cdcOptions(d *catalog.Definition, t *sql.CreateTable) error {
+	for _, o := range t.Options {
+		value, err := optionText(o)
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(o.Name.Name) {
+		case "merge_mode":
+			switch mode := catalog.MergeMode(strings.ToLower(value)); mode {
+			case catalog.MergeRead, catalog.MergeWrite:
+				d.MergeMode = mode
+			default:
+				return sqlerr.New(sqlerr.InvalidParameterValue, "merge_mode %q is not known", value).
+					Hintf("it is 'read' (the default) or 'write'").At(o.Name.Pos)
+			}
+		case "cascade_interval":
+			interval, err := ParseDuration(value)
+			if err != nil || interval < time.Millisecond {
+				return sqlerr.New(sqlerr.InvalidParameterValue, "cascade_interval %q is not a length of time", value).
+					Hintf("write, for instance, cascade_interval = '60 seconds'").At(o.Name.Pos)
+			}
+			d.CascadeInterval = interval
+		default:
+			return unknownOption(o, "a CDC table")
+		}
+	}
+	return nil
+}
+
+func unknownOption(o sql.Option, of string) error {
+	err := sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter %q of %s", o.Name.Name, of).At(o.Name.Pos)
+	if near := sqlerr.Nearest(o.Name.Name, []string{"merge_mode", "cascade_interval"}); near != "" {
+		return err.Hintf("did you mean %s?", near)
+	}
+	return err.Hintf("a CDC table has merge_mode and cascade_interval")
+}
+
+// optionText returns an option's value as text.
+func optionText(o sql.Option) (string, error) {
+	switch v := o.Value.(type) {
+	case *sql.String:
+		return v.Value, nil
+	case *sql.Number:
+		return v.Text, nil
+	case *sql.Bool:
+		if v.Value {
+			return "true", nil
+		}
+		return "false", nil
+	}
+	return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter %q needs a value", o.Name.Name).
+		Hintf("write %s = '...'", o.Name.Name).At(o.Name.Pos)
+}
+
+func identNames(idents []sql.Ident) []string {
+	var names []string
+	for _, i := range idents {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateView) (*Result, error) {
+	var o object
+	var err error
+	if t.Temp {
+		if o, err = split(t.Name); err == nil {
+			o.schema, err = s.temporarySchema(ctx)
+		}
+	} else {
+		o, err = s.target(snapshot, t.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bound, err := s.bind(ctx, snapshot, t.Query, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Columns) > len(bound.Schema) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies %d column names for %d columns", len(t.Columns), len(bound.Schema)).
+			Hintf("leave out the names past the last column").At(t.Name.Position())
+	}
+	names := identNames(t.Columns)
+	for _, c := range bound.Schema[min(len(names), len(bound.Schema)):] {
+		names = append(names, c.Name)
+	}
+	return done("CREATE VIEW"), s.commit(ctx, &catalog.CreateView{
+		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(t.Query), Columns: names},
+		OrReplace: t.OrReplace, IfNotExists: t.IfNotExists,
+	})
+}
+
+// drop runs DROP of any kind of object. Several names go in one commit.
+func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Drop) (*Result, error) {
+	var edits []catalog.Edit
+	for _, name := range t.Names {
+		edit, err := s.dropEdit(snapshot, t, name)
+		if err != nil {
+			if t.IfExists && missingOK(err) {
+				continue
+			}
+			return nil, err
+		}
+		edits = append(edits, edit)
+	}
+	tag := map[sql.ObjectKind]string{sql.TableObject: "DROP TABLE", sql.ViewObject: "DROP VIEW", sql.SchemaObject: "DROP SCHEMA",
+		sql.StreamObject: "DROP STREAM", sql.IndexObject: "DROP INDEX"}[t.Kind]
+	if len(edits) == 0 {
+		return done(tag), nil
+	}
+	if t.Kind == sql.StreamObject {
+		return done(tag), s.dropStreams(ctx, snapshot, edits)
+	}
+	if err := s.commit(ctx, edits...); err != nil {
+		return nil, err
+	}
+	s.engine.workers.wake()
+	return done(tag), nil
+}
+
+func (s *Session) dropEdit(snapshot *catalog.Snapshot, t *sql.Drop, name sql.Name) (catalog.Edit, error) {
+	switch t.Kind {
+	case sql.SchemaObject:
+		o, err := split(name)
+		return &catalog.DropSchema{Name: o.name, IfExists: t.IfExists, Cascade: t.Cascade}, err
+	case sql.StreamObject:
+		o, err := split(name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := snapshot.Stream(o.name); err != nil {
+			return nil, sqlerr.From(err).At(name.Position())
+		}
+		return &catalog.DropStream{Name: o.name, IfExists: t.IfExists}, nil
+	case sql.IndexObject:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Last().Name).
+			Hintf("there are no indexes to create or drop: tables are pruned and keyed by themselves").At(name.Position())
+	}
+	table, view, err := s.relation(snapshot, name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.Kind == sql.ViewObject && view == nil:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", table.Name).Hintf("use DROP TABLE to remove a table").At(name.Position())
+	case t.Kind == sql.ViewObject:
+		return &catalog.DropView{Schema: view.Schema, Name: view.Name}, nil
+	case table == nil:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", view.Name).Hintf("use DROP VIEW to remove a view").At(name.Position())
+	}
+	return &catalog.DropTable{Table: table.ID}, nil
+}
+
+// refuseIndex explains why there are no indexes to create.
+func (s *Session) refuseIndex(snapshot *catalog.Snapshot, t *sql.CreateIndex) error {
+	table, err := s.table(snapshot, t.Table)
+	if err != nil {
+		return err
+	}
+	if t.Aggregating && table.Kind == catalog.CDC {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CDC table %q cannot have an aggregating index", table.Name).
+			Hintf("CDC tables take no aggregating indexes; query the table, or aggregate into a table of your own").At(t.Pos)
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "CREATE INDEX is not supported").
+		Hintf("tables are pruned by the statistics of their PRIMARY INDEX order; choose that order instead").At(t.Pos)
+}
+
+// temporarySchema returns the session's schema of temporary tables, made at first use.
+func (s *Session) temporarySchema(ctx context.Context) (string, error) {
+	if s.temp != "" {
+		return s.temp, nil
+	}
+	name := "pg_temp_" + tablet.NewID().String()
+	if s.engine.options.ReadOnly {
+		return "", readOnlyEngine()
+	}
+	if _, err := s.engine.catalog.Commit(ctx, &catalog.CreateSchema{Name: name}); err != nil {
+		return "", err
+	}
+	if s.tx != nil && len(s.tx.edits) == 0 { // the schema must be in what the transaction sees
+		if s.tx.pin != nil {
+			s.tx.pin.Release()
+		}
+		s.tx.pin = nil
+	}
+	s.temp = name
+	return name, nil
+}
+
+func (s *Session) dropTemporary() {
+	if s.temp == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := s.engine.catalog.Commit(ctx, &catalog.DropSchema{Name: s.temp, IfExists: true, Cascade: true}); err != nil {
+		s.engine.log.Warn("dropping a session's temporary tables", "schema", s.temp, "error", err)
+	}
+	s.temp = ""
+}
+
+// schemaOf returns a table's columns as queries see them.
+func schemaOf(t *catalog.Table) vec.Schema {
+	out := make(vec.Schema, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = vec.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable}
+	}
+	return out
+}

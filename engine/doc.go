@@ -1,0 +1,24 @@
+// Package engine is the embeddable database: open a data root, make a session, run SQL.
+//
+//	e, err := engine.Open(ctx, engine.Options{Root: "./data"})
+//	s := e.NewSession(engine.SessionOptions{})
+//	r, err := s.Query(ctx, "SELECT count(*) FROM orders")
+//	for batch, err := r.Next(ctx); batch != nil && err == nil; batch, err = r.Next(ctx) { ... }
+//
+// # Concepts
+//
+// An [Engine] is one process over a data root; several may share a root. It owns the catalog, the ingest workers that
+// RESUME started here, their cascades, and the caches. A [Session] has settings and at most one transaction. A
+// [Prepared] statement knows its parameters and result columns before it runs. A [Result] streams batches.
+//
+// # Invariants
+//
+//   - A query reads one pinned snapshot; what commits meanwhile it never sees.
+//   - A result ends with a nil batch or an error, never silently short. Close is idempotent and stops the work.
+//   - A statement that changes something has done so when Query or Execute returns, whether or not the result is read.
+//   - A panic in a statement becomes an error of that statement with SQLSTATE XX000.
+//
+// # Adding a statement
+//
+// Add its case to dispatch in statement.go and its function in the file of its subject.
+package engine

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/function"
+	"github.com/tidemarkdb/tidemark/metrics"
+	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/source/generator"
+	"github.com/tidemarkdb/tidemark/source/postgres"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
+)
+
+// Database is the name of the one database of a root, as catalogs and labels show it.
+const Database = "tidemark"
+
+// catalogPoll is how often commits of other engines on the root are looked for.
+const catalogPoll = 100 * time.Millisecond
+
+// Options open an engine. Root or Store is required.
+type Options struct {
+	Root  string         // directory of the data root, made when it does not exist
+	Store objstore.Store // in place of Root
+
+	Name     string // of this engine among those that share the root; "": host, process and a random part
+	ReadOnly bool   // refuse everything that changes the root, RESUME included
+
+	// Settings are initial values by name, as SET takes them.
+	Settings map[string]string
+	// AllowPaths are folders whose files SQL may read. AllowAnyPath lifts the limit, for a shell of a user.
+	AllowPaths   []string
+	AllowAnyPath bool
+
+	PageCacheBytes   int64  // of decoded pages; 0: 1 GiB
+	SpillDir         string // folder for temporary files; "": the system's
+	MetricsNamespace string // "": tidemark
+	Log              *slog.Logger
+
+	// Register adds functions and sources to the built-in ones.
+	Register func(*extension.Registry)
+}
+
+// Engine is one process over a data root. Any goroutine may use it.
+type Engine struct {
+	options   Options
+	name      string
+	log       *slog.Logger
+	catalog   *catalog.Catalog
+	store     *tablestore.Store
+	functions *extension.Registry
+	settings  values
+	spillDir  string
+
+	cdcMetrics *metrics.CDC
+	registry   *prometheus.Registry
+	workers    workers
+	queries    queryLog
+	stats      statsCache
+
+	ctx    context.Context // ends when the engine closes
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+	once   sync.Once
+}
+
+// Open opens a data root, making one in an empty folder.
+func Open(ctx context.Context, options Options) (*Engine, error) {
+	store, err := openStore(options)
+	if err != nil {
+		return nil, err
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.MetricsNamespace == "" {
+		options.MetricsNamespace = metrics.DefaultNamespace
+	}
+	if options.Name == "" {
+		options.Name = engineName()
+	}
+	e := &Engine{options: options, name: options.Name, log: options.Log, functions: builtins(options)}
+	for name, value := range options.Settings {
+		if err := e.settings.put(name, value); err != nil {
+			return nil, err
+		}
+	}
+	e.catalog, err = catalog.Open(ctx, store, catalog.OpenOptions{ReadOnly: options.ReadOnly, Engine: e.name})
+	if err != nil {
+		return nil, fmt.Errorf("opening the data root: %w", err)
+	}
+	e.spillDir, err = os.MkdirTemp(options.SpillDir, "tidemark-spill-")
+	if err != nil {
+		e.catalog.Close()
+		return nil, sqlerr.New(sqlerr.IOError, "making a folder for temporary files: %w", err)
+	}
+	e.store = tablestore.New(store, tablestore.Options{PageBytes: options.PageCacheBytes})
+	e.cdcMetrics = metrics.NewCDC(options.MetricsNamespace)
+	e.registry = prometheus.NewRegistry()
+	e.registry.MustRegister(e.cdcMetrics)
+	e.registry.MustRegister(e.queries.collectors(options.MetricsNamespace)...)
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.background("catalog watch", func(ctx context.Context) {
+		e.catalog.Watch(ctx, catalogPoll, func(err error) { e.log.Warn("refreshing the catalog", "error", err) })
+	})
+	e.background("worker supervision", e.supervise)
+	e.background("cache upkeep", e.upkeep)
+	return e, nil
+}
+
+func openStore(options Options) (objstore.Store, error) {
+	switch {
+	case options.Store != nil:
+		return options.Store, nil
+	case options.Root == "":
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "no data root given").Hintf("name a directory")
+	}
+	root, err := filepath.Abs(options.Root)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.IOError, "data root %s: %w", options.Root, err)
+	}
+	return objstore.OpenLocal(root)
+}
+
+// builtins returns the registry of everything that ships with the engine, and what options add.
+func builtins(options Options) *extension.Registry {
+	r := extension.NewRegistry()
+	function.RegisterAll(r)
+	r.RegisterSource(generator.Source())
+	r.RegisterSource(postgres.Source())
+	if options.Register != nil {
+		options.Register(r)
+	}
+	return r
+}
+
+func engineName() string {
+	host, _ := os.Hostname()
+	var random [4]byte
+	rand.Read(random[:])
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), hex.EncodeToString(random[:]))
+}
+
+// background runs task until the engine closes; Close waits for it. A panic in it is logged and ends the task.
+func (e *Engine) background(name string, task func(ctx context.Context)) {
+	e.tasks.Go(func() {
+		if err := guard(func() error { task(e.ctx); return nil }); err != nil {
+			e.log.Error("background task ended", "task", name, "error", err)
+		}
+	})
+}
+
+// Close stops workers, waits for what they are committing, and releases the root; idempotent. Results still open fail.
+func (e *Engine) Close() error {
+	var err error
+	e.once.Do(func() {
+		e.workers.stopAll()
+		e.cancel()
+		e.tasks.Wait()
+		err = errors.Join(e.store.Close(), e.catalog.Close(), os.RemoveAll(e.spillDir))
+	})
+	return err
+}
+
+// Name returns the engine's name among those that share its root.
+func (e *Engine) Name() string { return e.name }
+
+// Functions returns what is registered.
+func (e *Engine) Functions() *extension.Registry { return e.functions }
+
+// Metrics returns the registry behind /metrics.
+func (e *Engine) Metrics() *prometheus.Registry { return e.registry }
+
+// Ready reports whether the engine can answer queries: the error says why not.
+func (e *Engine) Ready(ctx context.Context) error {
+	if e.ctx.Err() != nil {
+		return sqlerr.New(sqlerr.AdminShutdown, "the engine is shutting down")
+	}
+	_, err := e.catalog.Refresh(ctx)
+	return err
+}
+
+// sweepInterval is how often files past their retention are deleted.
+const sweepInterval = time.Minute
+
+// upkeep deletes what retention no longer protects, while this engine may write.
+func (e *Engine) upkeep(ctx context.Context) {
+	if e.options.ReadOnly {
+		return
+	}
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		swept, err := e.catalog.Sweep(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("sweeping old files", "error", err)
+		} else if swept.Files > 0 {
+			e.log.Info("swept old files", "files", swept.Files, "log_entries", swept.LogEntries)
+		}
+	}
+}

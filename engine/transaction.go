@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/sql"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+// transaction is a session's open transaction: snapshot isolation over any number of tables. Its own edits are seen
+// through a preview of the snapshot they will lead to.
+type transaction struct {
+	started time.Time
+	pin     *catalog.Pin      // nil until the first statement that reads
+	view    *catalog.Snapshot // pin with the edits so far
+	edits   []catalog.Edit
+	saved   []savepoint
+	failed  bool // a statement failed: only ROLLBACK is accepted
+	// implicit marks a transaction that a client library opened by itself. Until it changes something, each of its
+	// statements reads the newest snapshot, so that an idle notebook does not look at an old one for ever.
+	implicit bool
+	readOnly bool
+}
+
+type savepoint struct {
+	name  string
+	edits int
+	view  *catalog.Snapshot
+}
+
+// snapshot returns what a statement reads. release must be called when its results are done with.
+func (s *Session) snapshot() (*catalog.Snapshot, func()) {
+	tx := s.tx
+	if tx == nil {
+		pin := s.engine.catalog.Pin()
+		return pin.Snapshot, pin.Release
+	}
+	if tx.pin == nil || tx.implicit && len(tx.edits) == 0 {
+		if tx.pin != nil {
+			tx.pin.Release()
+		}
+		tx.pin = s.engine.catalog.Pin()
+		tx.view = tx.pin.Snapshot
+	}
+	// Results may outlive the transaction: each holds a pin of its own.
+	pin := s.engine.catalog.Pin()
+	return tx.view, pin.Release
+}
+
+// commit makes edits now, or in an open transaction at its end.
+func (s *Session) commit(ctx context.Context, edits ...catalog.Edit) error {
+	if s.engine.options.ReadOnly {
+		return readOnlyEngine()
+	}
+	if s.tx == nil {
+		_, err := s.engine.catalog.Commit(ctx, edits...)
+		return err
+	}
+	if s.tx.readOnly {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot change anything in a read-only transaction")
+	}
+	_, release := s.snapshot()
+	defer release()
+	all := append(s.tx.edits[:len(s.tx.edits):len(s.tx.edits)], edits...)
+	view, err := s.tx.pin.Preview(all...)
+	if err != nil {
+		return err
+	}
+	s.tx.edits, s.tx.view = all, view
+	return nil
+}
+
+func readOnlyEngine() error {
+	return sqlerr.New(sqlerr.ReadOnlyTransaction, "this engine is read-only").
+		Hintf("it was started with --read-only: run the statement on an engine that was not")
+}
+
+// Begin starts a transaction as a client library does that opens one by itself; see transaction.implicit.
+func (s *Session) Begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tx != nil {
+		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
+	}
+	s.tx = &transaction{started: time.Now(), implicit: true}
+	return nil
+}
+
+// End commits or rolls back; without a transaction it does nothing.
+func (s *Session) End(ctx context.Context, commit bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !commit {
+		s.rollback()
+		return nil
+	}
+	_, err := s.endTransaction(ctx)
+	return err
+}
+
+// InTransaction reports whether a transaction is open.
+func (s *Session) InTransaction() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tx != nil
+}
+
+// endTransaction commits. A failed transaction is rolled back, as in PostgreSQL.
+func (s *Session) endTransaction(ctx context.Context) (tag string, err error) {
+	tx := s.tx
+	defer s.rollback()
+	switch {
+	case tx == nil:
+		return "COMMIT", nil
+	case tx.failed:
+		return "ROLLBACK", nil
+	case len(tx.edits) == 0:
+		return "COMMIT", nil
+	}
+	_, err = s.engine.catalog.CommitFrom(ctx, tx.pin.Snapshot, tx.edits, nil)
+	return "COMMIT", err
+}
+
+// rollback forgets the transaction. Files its statements wrote are orphans that a sweep removes.
+func (s *Session) rollback() {
+	if s.tx != nil && s.tx.pin != nil {
+		s.tx.pin.Release()
+	}
+	s.tx = nil
+}
+
+// fail marks an explicit transaction as failed after an error.
+func (s *Session) fail(error) {
+	if s.tx != nil {
+		s.tx.failed = true
+	}
+}
+
+// checkFailed refuses statements in a failed transaction, but for those that end it.
+func (s *Session) checkFailed(statement sql.Statement) error {
+	if s.tx == nil || !s.tx.failed {
+		return nil
+	}
+	if t, ok := statement.(*sql.Transaction); ok && (t.Kind == sql.Commit || t.Kind == sql.Rollback || t.Kind == sql.RollbackTo) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block").
+		Hintf("ROLLBACK ends it")
+}
+
+// transactionStatement runs BEGIN, COMMIT, ROLLBACK and savepoints.
+func (s *Session) transactionStatement(ctx context.Context, t *sql.Transaction) (*Result, error) {
+	switch t.Kind {
+	case sql.Begin:
+		if s.tx != nil && !s.tx.implicit {
+			return nil, sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress").
+				Hintf("COMMIT or ROLLBACK it first; SAVEPOINT nests").At(t.Pos)
+		}
+		s.rollback()
+		s.tx = &transaction{started: time.Now(), readOnly: t.Modes.Access == "read only"}
+		return done("BEGIN"), nil
+	case sql.Commit:
+		tag, err := s.endTransaction(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.chained(t, tag), nil
+	case sql.Rollback:
+		s.rollback()
+		return s.chained(t, "ROLLBACK"), nil
+	}
+	if s.tx == nil {
+		return nil, sqlerr.New(sqlerr.NoActiveTransaction, "savepoints can only be used in transaction blocks").
+			Hintf("BEGIN starts one").At(t.Pos)
+	}
+	return s.savepointStatement(t)
+}
+
+func (s *Session) chained(t *sql.Transaction, tag string) *Result {
+	if t.Chain {
+		s.tx = &transaction{started: time.Now()}
+	}
+	return done(tag)
+}
+
+func (s *Session) savepointStatement(t *sql.Transaction) (*Result, error) {
+	tx := s.tx
+	if t.Kind == sql.Savepoint {
+		_, release := s.snapshot()
+		release()
+		tx.implicit = false
+		tx.saved = append(tx.saved, savepoint{t.Savepoint.Name, len(tx.edits), tx.view})
+		return done("SAVEPOINT"), nil
+	}
+	for i := len(tx.saved) - 1; i >= 0; i-- {
+		if tx.saved[i].name != t.Savepoint.Name {
+			continue
+		}
+		if t.Kind == sql.Release {
+			tx.saved = tx.saved[:i]
+			return done("RELEASE"), nil
+		}
+		tx.edits, tx.view, tx.failed = tx.edits[:tx.saved[i].edits], tx.saved[i].view, false
+		tx.saved = tx.saved[:i+1]
+		return done("ROLLBACK"), nil
+	}
+	return nil, sqlerr.New(sqlerr.InvalidSavepoint, "savepoint %q does not exist", t.Savepoint.Name).
+		Hintf("SAVEPOINT %s makes it", t.Savepoint.Name).At(t.Savepoint.Pos)
+}
