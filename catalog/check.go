@@ -18,7 +18,7 @@ const DefaultOrphanAge = 24 * time.Hour
 
 // CheckOptions say what Check does beyond verifying the log and that every named file exists with its size.
 type CheckOptions struct {
-	Repair    bool          // delete orphans
+	Repair    bool          // delete orphans, and damaged checkpoints the log can do without
 	OrphanAge time.Duration // only orphans this old are deleted, since younger ones may be about to be committed; 0: DefaultOrphanAge, negative: any age
 
 	// Verify, when not nil, checks the contents of a file of the newest version; its error becomes a problem.
@@ -38,13 +38,16 @@ type Report struct {
 	Orphans   []Orphan // files no version names
 }
 
-// OK reports that there is no problem. Orphans are none: they cost space alone.
-func (r *Report) OK() bool { return len(r.Problems) == 0 }
+// OK reports that no problem is left. Orphans are none: they cost space alone.
+func (r *Report) OK() bool {
+	return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return !p.Repaired })
+}
 
 // Problem is one fault.
 type Problem struct {
-	Path string
-	Err  error
+	Path     string
+	Err      error
+	Repaired bool
 }
 
 // Orphan is a file no readable version names, left behind by a crash.
@@ -61,8 +64,9 @@ type tempCleaner interface {
 }
 
 // Check verifies the root in a store: the chain of log files and their checksums, that every checkpoint says what the
-// log says, and every file the newest version names. With Repair it deletes orphans, and only those. Faults of the
-// root are problems in the report; the error is for a store that does not answer.
+// log says, and every file the newest version names. With Repair it deletes orphans, and checkpoints that are wrong
+// while the log leads past them; nothing else. Faults of the root are problems in the report; the error is for a store
+// that does not answer.
 func Check(ctx context.Context, store objstore.Store, options CheckOptions) (*Report, error) {
 	if options.OrphanAge == 0 {
 		options.OrphanAge = DefaultOrphanAge
@@ -87,7 +91,7 @@ type checker struct {
 }
 
 func (k *checker) problem(path string, err error) {
-	k.report.Problems = append(k.report.Problems, Problem{path, err})
+	k.report.Problems = append(k.report.Problems, Problem{Path: path, Err: err})
 }
 
 // log verifies the log and returns the newest snapshot, nil when it cannot be known.
@@ -161,9 +165,24 @@ func (k *checker) leftover(path string) {
 	k.leftovers = append(k.leftovers, path)
 }
 
-// checkpoint compares a checkpoint with the state the log leads to.
+// checkpoint compares a checkpoint with the state the log leads to, which makes a wrong one dispensable.
 func (k *checker) checkpoint(ctx context.Context, s *Snapshot) error {
 	path := checkpointPath(s.version)
+	found := len(k.report.Problems)
+	if err := k.compare(ctx, path, s); err != nil {
+		return err
+	}
+	if len(k.report.Problems) == found || !k.options.Repair {
+		return nil
+	}
+	if err := k.store.Delete(ctx, path); err != nil {
+		return fmt.Errorf("deleting a damaged checkpoint: %w", err)
+	}
+	k.report.Problems[found].Repaired = true
+	return nil
+}
+
+func (k *checker) compare(ctx context.Context, path string, s *Snapshot) error {
 	stored, err := readCheckpoint(ctx, k.store, s.version)
 	if err != nil {
 		return k.fault(path, err)

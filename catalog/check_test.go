@@ -110,7 +110,11 @@ func TestCheckComparesCheckpointsWithTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := Check(t.Context(), r.store, CheckOptions{})
-	if err != nil || len(report.Problems) != 1 || report.Problems[0].Path != checkpointPath(2) {
+	if err != nil || report.OK() || len(report.Problems) != 1 || report.Problems[0].Path != checkpointPath(2) {
 		t.Errorf("%+v, %v", report, err)
 	}
+	if report, err = Check(t.Context(), r.store, CheckOptions{Repair: true}); err != nil || !report.OK() || !report.Problems[0].Repaired {
+		t.Errorf("%+v, %v", report, err)
+	}
+	sameState(t, openRoot(t, r.store, OpenOptions{}).Snapshot(), s)
 }

@@ -85,6 +85,9 @@ func (c *Catalog) tryCommit(ctx context.Context, base *Snapshot, edits []Edit) (
 	}
 	defer c.unlock()
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err // nothing is written yet
+		}
 		newest := c.current.Load()
 		next, h, file, fault := c.propose(base, newest, edits)
 		if fault != nil {
