@@ -21,8 +21,17 @@ type rule struct {
 // rules run in this order, once each. Those up to unnest are needed for correctness: afterwards no Subquery and no
 // Apply is left.
 var rules = []rule{
+	{"inline ctes", inlineCTEs},
 	{"introduce applies", introduceApplies},
 	{"unnest", unnest},
+	{"simplify", simplify},
+	{"drop pass-through projections", dropPassthrough},
+	{"push filters", pushFilters},
+	{"drop pass-through projections", dropPassthrough},
+	{"order joins", orderJoins},
+	{"push limits", pushLimits},
+	{"prune columns", pruneColumns},
+	{"choose sides", chooseSides},
 }
 
 // Optimize returns q with an equivalent, cheaper plan that the executor can run.
