@@ -85,9 +85,26 @@ func TestAlteredWhileATransactionIsStreamed(t *testing.T) {
 	server.Exec("BEGIN; " + fill(1) + "ALTER TABLE t DROP extra; " + fill(10000) + "COMMIT")
 	server.Exec("INSERT INTO t (id, note) VALUES (0, 'after')")
 	server.Exec("BEGIN; " + fill(20000) + "ALTER TABLE t ADD extra int; " + fill(30000) + "ROLLBACK")
+	server.Exec("BEGIN; SAVEPOINT x; ALTER TABLE t DROP note; INSERT INTO t SELECT generate_series(50000, 60000); ROLLBACK TO x; " + fill(60000) +
+		"SAVEPOINT x; " + fill(70000) + "ROLLBACK TO x; " + fill(80000) + "COMMIT")
 	server.Exec("BEGIN; " + fill(40000) + "COMMIT; UPDATE t SET note = 'z' WHERE id = 5")
 	m.catchUp()
 	m.equal()
+}
+
+func TestTableMadeAnewWhileTheStreamIsClosed(t *testing.T) {
+	server := pgtest.Database(t)
+	m := simpleTable(t, server)
+	m.close()
+	server.Exec("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, n int); ALTER PUBLICATION tidemark ADD TABLE t; INSERT INTO t VALUES (1, 1)")
+	wantError(t, m.tryFollow(), true, "made anew", remake)
+}
+
+func TestRowFilterChanged(t *testing.T) {
+	server := pgtest.Database(t)
+	m := simpleTable(t, server, "check_interval", "50ms")
+	server.Exec("ALTER PUBLICATION tidemark SET TABLE t WHERE (id < 5)")
+	wantError(t, m.fail(), true, "row filter", remake)
 }
 
 // TestValuesThatDoNotFit checks that such a value stops the load and the stream with its column and what to do.

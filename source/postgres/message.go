@@ -125,6 +125,9 @@ func (s *stream) apply(data []byte, layout **relation) error {
 	if *layout == nil {
 		return errMessage // a row before its Relation
 	}
+	if err := (*layout).fault; err != nil {
+		return err
+	}
 	switch kind {
 	case 'I':
 		return s.insert(r, *layout)
@@ -239,7 +242,8 @@ func (s *stream) delete(r *cursor, l *relation) error {
 // replay is a streamed transaction that has committed and is being delivered.
 type replay struct {
 	*spoolReader
-	layout *relation
+	layout *relation // the server sends one in every streamed transaction
+	skip   bool      // it committed before the position
 	end    pglogrepl.LSN
 	at     time.Time
 }
@@ -255,8 +259,7 @@ func (s *stream) streamCommit(r *cursor) error {
 		return errMessage
 	}
 	sp := s.spools.take(top)
-	if sp == nil || commit < s.after {
-		sp.close()
+	if sp == nil {
 		s.ended(end, at, commit < s.after)
 		return nil
 	}
@@ -265,17 +268,21 @@ func (s *stream) streamCommit(r *cursor) error {
 		sp.close()
 		return err
 	}
-	s.replay = &replay{spoolReader: reader, layout: s.relation, end: end, at: at}
+	s.replay = &replay{spoolReader: reader, skip: commit < s.after, end: end, at: at}
 	return nil
 }
 
 // replayNext delivers the next message of the replay.
 func (s *stream) replayNext() error {
-	message, err := s.replay.next()
+	message, dropped, err := s.replay.next()
 	if err != nil {
 		return err
 	}
 	if message != nil {
+		// A layout sent within a rolled back savepoint counts as sent in the whole transaction.
+		if (dropped || s.replay.skip) && message[0] != 'R' {
+			return nil
+		}
 		return s.apply(message, &s.replay.layout)
 	}
 	// The server counts a layout it sent within the transaction as sent, unless it was invalidated; then a later one
@@ -284,7 +291,7 @@ func (s *stream) replayNext() error {
 		s.relation = l
 	}
 	s.replay.spool.close()
-	s.ended(s.replay.end, s.replay.at, false)
+	s.ended(s.replay.end, s.replay.at, s.replay.skip)
 	s.replay = nil
 	return nil
 }

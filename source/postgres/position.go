@@ -14,27 +14,31 @@ import (
 )
 
 // position is a place in the write-ahead log of one database cluster: every transaction whose commit record begins
-// before lsn lies before it.
+// before lsn lies before it. It names the table as well, since another one may take over its name.
 //
-//	lsn uint64 | system identifier uint64, big-endian
+//	lsn uint64 | system identifier uint64 | oid of the table uint32, big-endian
 type position struct {
 	lsn    pglogrepl.LSN
 	system uint64
+	oid    uint32
 }
 
+const positionBytes = 20
+
 func (p position) encode() extension.Position {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(p.lsn)), p.system)
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, positionBytes), uint64(p.lsn))
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, p.system), p.oid)
 }
 
 func decodePosition(p extension.Position) (position, error) {
-	if len(p) != 16 {
-		return position{}, sqlerr.New(sqlerr.DataCorrupted, "a postgres position has 16 bytes, not %d", len(p)).
+	if len(p) != positionBytes {
+		return position{}, sqlerr.New(sqlerr.DataCorrupted, "a postgres position has %d bytes, not %d", positionBytes, len(p)).
 			Hintf("the position was written by another kind of source: detach the stream and attach a new one")
 	}
-	return position{pglogrepl.LSN(binary.BigEndian.Uint64(p)), binary.BigEndian.Uint64(p[8:])}, nil
+	return position{pglogrepl.LSN(binary.BigEndian.Uint64(p)), binary.BigEndian.Uint64(p[8:]), binary.BigEndian.Uint32(p[16:])}, nil
 }
 
-// formatPosition shows a position as lsn@system identifier.
+// formatPosition shows a position as lsn@system identifier.oid.
 func formatPosition(p extension.Position) string {
 	if len(p) == 0 {
 		return ""
@@ -43,7 +47,7 @@ func formatPosition(p extension.Position) string {
 	if err != nil {
 		return fmt.Sprintf("invalid (%x)", []byte(p))
 	}
-	return fmt.Sprintf("%s@%d", at.lsn, at.system)
+	return fmt.Sprintf("%s@%d.%d", at.lsn, at.system, at.oid)
 }
 
 func parsePosition(text string) (extension.Position, error) {
@@ -51,12 +55,15 @@ func parsePosition(text string) (extension.Position, error) {
 		return nil, nil
 	}
 	left, right, _ := strings.Cut(text, "@")
+	cluster, table, _ := strings.Cut(right, ".")
 	lsn, lsnErr := pglogrepl.ParseLSN(left)
-	system, err := strconv.ParseUint(right, 10, 64)
-	if lsnErr != nil || err != nil {
-		return nil, sqlerr.New(sqlerr.InvalidText, "%q is not a postgres position", text).Hintf("it is an LSN and a system identifier, such as 0/16B3748@7300000000000000000")
+	system, systemErr := strconv.ParseUint(cluster, 10, 64)
+	oid, err := strconv.ParseUint(table, 10, 32)
+	if lsnErr != nil || systemErr != nil || err != nil {
+		return nil, sqlerr.New(sqlerr.InvalidText, "%q is not a postgres position", text).
+			Hintf("it is an LSN, a system identifier and a table's oid, such as 0/16B3748@7300000000000000000.16384")
 	}
-	return position{lsn, system}.encode(), nil
+	return position{lsn, system, uint32(oid)}.encode(), nil
 }
 
 func comparePosition(a, b extension.Position) int {

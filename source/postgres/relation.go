@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ type relation struct {
 	place    []int // by target column
 	sent     int   // columns in a tuple
 	received int64 // order of arrival: the later of two is the current one
+	// fault is what makes rows of this layout unusable. It is met with the first row: a layout may belong to a rolled
+	// back savepoint and never have one.
+	fault error
 }
 
 // relationColumn is one column of a Relation message.
@@ -34,6 +38,18 @@ func tableChanged(format string, args ...any) error {
 //
 //	schema\0 | name\0 | replica identity byte | columns int16 | (key byte, name\0, type oid, typmod int32) per column
 func (s *stream) parseRelation(r *cursor) (*relation, error) {
+	s.relations++
+	out := &relation{received: s.relations}
+	var err error
+	if out.place, out.sent, err = s.places(r); errors.Is(err, errMessage) {
+		return nil, err
+	}
+	out.fault = err
+	return out, nil
+}
+
+// places returns where each target column is among the columns of a Relation message, and how many those are.
+func (s *stream) places(r *cursor) (place []int, sent int, err error) {
 	schema, name, identity := r.text(), r.text(), r.uint8()
 	columns := make([]relationColumn, 0, 16)
 	for range r.uint16() {
@@ -44,11 +60,10 @@ func (s *stream) parseRelation(r *cursor) (*relation, error) {
 		}
 	}
 	if r.bad {
-		return nil, errMessage
+		return nil, 0, errMessage
 	}
 	table := niceIdent(schema) + "." + niceIdent(name)
-	s.relations++
-	out := &relation{place: make([]int, len(s.columns)), sent: len(columns), received: s.relations}
+	place = make([]int, len(s.columns))
 	var key, identified []string
 	for _, c := range columns {
 		if c.key {
@@ -62,17 +77,17 @@ func (s *stream) parseRelation(r *cursor) (*relation, error) {
 		}
 		at := slices.IndexFunc(columns, func(r relationColumn) bool { return r.name == c.Name })
 		if at < 0 {
-			return nil, tableChanged("column %s of %s was dropped, renamed or taken out of the publication at the source", niceIdent(c.Name), table)
+			return nil, 0, tableChanged("column %s of %s was dropped, renamed or taken out of the publication at the source", niceIdent(c.Name), table)
 		}
 		if err := c.unchanged(columns[at], table); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		out.place[i] = at
+		place[i] = at
 	}
 	if identity != 'f' && !sameNames(key, identified) {
-		return nil, tableChanged("the replica identity of %s is now (%s), so changes no longer carry the merge key (%s)", table, strings.Join(identified, ", "), strings.Join(key, ", "))
+		return nil, 0, tableChanged("the replica identity of %s is now (%s), so changes no longer carry the merge key (%s)", table, strings.Join(identified, ", "), strings.Join(key, ", "))
 	}
-	return out, nil
+	return place, len(columns), nil
 }
 
 // unchanged refuses a type other than the one checked. Of the type's parameters those may change that leave stored

@@ -169,7 +169,7 @@ func TestOtherClusterIsRefused(t *testing.T) {
 	m.position = at.encode()
 	wantError(t, m.tryFollow(), true, "another database cluster", fmt.Sprint(at.system))
 	m.position = []byte("abc")
-	wantError(t, m.tryFollow(), true, "16 bytes")
+	wantError(t, m.tryFollow(), true, "20 bytes")
 }
 
 func TestSlotInUse(t *testing.T) {
@@ -250,8 +250,8 @@ func TestCancelledSnapshotAndStreamEnd(t *testing.T) {
 
 func TestPositionText(t *testing.T) {
 	def := Source()
-	p := position{pglogrepl.LSN(0x16B3748), 7300000000000000001}.encode()
-	if got := def.FormatPosition(p); got != "0/16B3748@7300000000000000001" {
+	p := position{pglogrepl.LSN(0x16B3748), 7300000000000000001, 16390}.encode()
+	if got := def.FormatPosition(p); got != "0/16B3748@7300000000000000001.16390" {
 		t.Error(got)
 	}
 	back, err := def.ParsePosition(def.FormatPosition(p))
@@ -261,7 +261,7 @@ func TestPositionText(t *testing.T) {
 	if _, err := def.ParsePosition("12"); err == nil {
 		t.Error("12 is a position")
 	}
-	later := position{pglogrepl.LSN(0x116B3748), 7300000000000000001}.encode()
+	later := position{pglogrepl.LSN(0x116B3748), 7300000000000000001, 16390}.encode()
 	if def.ComparePosition(p, later) != -1 || def.ComparePosition(later, p) != 1 || def.ComparePosition(nil, p) != -1 {
 		t.Error("positions are out of order")
 	}

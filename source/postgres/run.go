@@ -130,8 +130,8 @@ func (r *run) sameKey(old, now func(int) field) bool {
 }
 
 // take returns the changes collected, only those of whole transactions when wholeOnly is set, and starts the next run.
-// It returns nil when there are none and no transaction has ended.
-func (r *run) take(wholeOnly bool, system uint64) *extension.Changes {
+// It returns nil when there are none and no transaction has ended. at says which cluster and table they are of.
+func (r *run) take(wholeOnly bool, at position) *extension.Changes {
 	n, counted := len(r.ops), r.counts
 	if wholeOnly {
 		n, counted = r.endRows, r.endCounts
@@ -153,7 +153,8 @@ func (r *run) take(wholeOnly bool, system uint64) *extension.Changes {
 	r.markUnchanged(out, n)
 	if n == r.endRows && r.ended {
 		out.Boundary, out.CommitTime = true, r.endTime
-		out.Position = position{r.end, system}.encode()
+		at.lsn = r.end
+		out.Position = at.encode()
 	}
 	r.clear()
 	return out

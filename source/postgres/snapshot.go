@@ -57,7 +57,7 @@ func (s *source) newSnapshot(ctx context.Context) (_ *snapshot, err error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{config: s.config, at: position{lsn, id}, free: make(chan *pgconn.PgConn, s.snapshotThreads)}
+	snap := &snapshot{config: s.config, at: position{lsn: lsn, system: id}, free: make(chan *pgconn.PgConn, s.snapshotThreads)}
 	defer func() {
 		if err != nil {
 			_ = snap.Close()
@@ -73,6 +73,7 @@ func (s *source) newSnapshot(ctx context.Context) (_ *snapshot, err error) {
 	if snap.columns, err = s.plan(snap.table, s.spec); err != nil {
 		return nil, err
 	}
+	snap.at.oid = snap.table.oid
 	return snap, snap.divide(ctx)
 }
 

@@ -135,7 +135,7 @@ func (sp *spool) close() {
 	sp.file = nil
 }
 
-// spoolReader reads the messages of a spool that were not rolled back.
+// spoolReader reads the messages of a spool.
 type spoolReader struct {
 	*spool
 	file   *bufio.Reader
@@ -155,31 +155,24 @@ func (sp *spool) reader() (*spoolReader, error) {
 	return r, nil
 }
 
-// next returns the next message, valid until the following call; nil at the end.
-func (r *spoolReader) next() ([]byte, error) {
-	for {
-		head, err := r.bytes(spoolHeader)
-		if err != nil || head == nil {
-			return nil, err
-		}
-		xid, size := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
-		message, err := r.bytes(int(size))
-		if err != nil {
-			return nil, err
-		}
-		if message == nil {
-			return nil, spillError("reading a spill file", io.ErrUnexpectedEOF)
-		}
-		if !r.aborted[xid] {
-			return message, nil
-		}
+// next returns the next message, valid until the following call, and whether it was rolled back; nil at the end.
+func (r *spoolReader) next() (message []byte, dropped bool, err error) {
+	head, err := r.bytes(spoolHeader)
+	if err != nil || head == nil {
+		return nil, false, err
 	}
+	xid, size := binary.LittleEndian.Uint32(head), binary.LittleEndian.Uint32(head[4:])
+	message, err = r.bytes(int(size))
+	if err == nil && len(message) == 0 {
+		err = spillError("reading a spill file", io.ErrUnexpectedEOF)
+	}
+	return message, r.aborted[xid], err
 }
 
 // bytes returns the next n bytes, nil at the end. A message never straddles file and memory.
 func (r *spoolReader) bytes(n int) ([]byte, error) {
 	if r.left == 0 {
-		if r.at+n > len(r.memory) || n == 0 && r.at == len(r.memory) {
+		if r.at+n > len(r.memory) {
 			return nil, nil
 		}
 		r.at += n

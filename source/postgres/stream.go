@@ -33,7 +33,7 @@ type stream struct {
 	conn      *pgconn.PgConn
 	table     *table
 	columns   []column
-	system    uint64
+	start     position
 	status    *status
 	watch     *watch
 	run       *run
@@ -45,6 +45,7 @@ type stream struct {
 	reported pglogrepl.LSN // the last position returned by Next
 	at       time.Time     // when that was
 	seen     pglogrepl.LSN // everything that committed before has been received
+	owed     bool          // rows were returned whose transaction's end was not
 	asked    bool          // the server wants to hear that we are as far: it is shutting down
 
 	inside   bool   // between Begin and Commit
@@ -86,6 +87,9 @@ func (s *source) newStream(ctx context.Context, after extension.Position) (_ *st
 	if err := s.checkSlot(slot, at, id, t.server.database); err != nil {
 		return nil, extension.Permanent(err)
 	}
+	if t.oid != at.oid {
+		return nil, tableChanged("%s was dropped and made anew at the source (oid %d, then %d)", t.qualified(), at.oid, t.oid)
+	}
 	timeout, err := senderTimeout(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -94,11 +98,11 @@ func (s *source) newStream(ctx context.Context, after extension.Position) (_ *st
 		return nil, err
 	}
 	out := &stream{
-		source: s, conn: conn, table: t, columns: columns, system: id, run: newRun(columns),
+		source: s, conn: conn, table: t, columns: columns, start: at, run: newRun(columns),
 		spools: newSpools(s.spillDir, s.memoryBytes), after: at.lsn, reported: at.lsn, seen: at.lsn, at: time.Now(),
 	}
 	out.status = startStatus(conn, at.lsn, timeout)
-	out.watch = startWatch(s)
+	out.watch = startWatch(s, t)
 	s.log("streaming", "slot", s.slot, "table", t.qualified(), "after", at.lsn.String())
 	return out, nil
 }
@@ -138,9 +142,12 @@ func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*ex
 	if err != nil {
 		// What came whole before the fault is delivered first.
 		s.err = err
-		if out = s.run.take(true, s.system); out == nil {
+		if out = s.run.take(true, s.start); out == nil {
 			return nil, err
 		}
+	}
+	if out != nil {
+		s.owed = !out.Boundary
 	}
 	if out != nil && out.Boundary {
 		if at, err := decodePosition(out.Position); err == nil {
@@ -156,7 +163,7 @@ func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (
 	defer stop()
 	for {
 		if len(s.run.ops) >= maxRows || s.run.bytes >= runBytes {
-			return s.run.take(false, s.system), nil
+			return s.run.take(false, s.start), nil
 		}
 		if s.replay != nil {
 			if err := s.replayNext(); err != nil {
@@ -168,8 +175,8 @@ func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (
 			if err := s.watch.lost(s.seen); err != nil {
 				return nil, err
 			}
-			if len(s.run.ops) == 0 && s.idle() {
-				return s.run.take(false, s.system), nil
+			if len(s.run.ops) == 0 && (s.owed && s.run.ended || s.idle()) {
+				return s.run.take(false, s.start), nil
 			}
 		}
 		message, err := s.receive(ctx, deadline)
@@ -180,7 +187,7 @@ func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (
 			if len(s.run.ops) == 0 {
 				return nil, nil
 			}
-			return s.run.take(false, s.system), nil
+			return s.run.take(false, s.start), nil
 		}
 		if err := s.handle(message); err != nil {
 			return nil, err

@@ -20,14 +20,14 @@ type watch struct {
 	since  pglogrepl.LSN // the fault was there when the log had reached this
 }
 
-func startWatch(s *source) *watch {
+func startWatch(s *source, t *table) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watch{cancel: cancel}
-	w.ended.Go(func() { w.loop(ctx, s) })
+	w.ended.Go(func() { w.loop(ctx, s, t) })
 	return w
 }
 
-func (w *watch) loop(ctx context.Context, s *source) {
+func (w *watch) loop(ctx context.Context, s *source, t *table) {
 	ticker := time.NewTicker(s.checkInterval)
 	defer ticker.Stop()
 	for {
@@ -36,7 +36,7 @@ func (w *watch) loop(ctx context.Context, s *source) {
 			return
 		case <-ticker.C:
 		}
-		lsn, err := s.look(ctx)
+		lsn, err := s.look(ctx, t)
 		if ctx.Err() == nil && extension.IsPermanent(err) {
 			w.mu.Lock()
 			w.err, w.since = err, lsn
@@ -46,8 +46,9 @@ func (w *watch) loop(ctx context.Context, s *source) {
 	}
 }
 
-// look checks the catalog as Check does and returns a place in the log that lies behind any change it found.
-func (s *source) look(ctx context.Context) (pglogrepl.LSN, error) {
+// look checks the catalog as Check does and for what it was when the stream began. It returns a place in the log that
+// lies behind any change it found.
+func (s *source) look(ctx context.Context, was *table) (pglogrepl.LSN, error) {
 	conn, err := s.connect(ctx, false)
 	if err != nil {
 		return 0, err
@@ -65,7 +66,15 @@ func (s *source) look(ctx context.Context) (pglogrepl.LSN, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.plan(t, s.spec)
+	if _, err = s.plan(t, s.spec); err != nil {
+		return lsn, err
+	}
+	switch {
+	case t.oid != was.oid:
+		err = tableChanged("%s was dropped and made anew at the source", t.qualified())
+	case t.publication.filter != was.publication.filter:
+		err = tableChanged("the row filter of %s in the publication %s was changed, so the table holds other rows than it should", t.qualified(), niceIdent(s.publication))
+	}
 	return lsn, err
 }
 
