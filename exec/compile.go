@@ -38,7 +38,8 @@ func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
 	case *plan.Values:
 		return single(n.Columns, &valuesSource{node: n}), nil
 	case *plan.Filter:
-		return c.through(n.Input, n.Input.Cols(), func(in *stream) stage { return newFilter(layoutOf(in.cols), n.Conditions) })
+		cols := n.Input.Cols()
+		return c.through(n.Input, cols, func(in *stream) stage { return newFilter(layoutOf(in.cols), n.Conditions) })
 	case *plan.Project:
 		return c.through(n.Input, n.Columns, func(in *stream) stage { return newProject(layoutOf(in.cols), n.Exprs) })
 	case *plan.Join:
@@ -46,6 +47,17 @@ func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
 	}
 	defer c.hideRuntime()()
 	switch n := n.(type) {
+	case *plan.Expand:
+		cols := n.Input.Cols()
+		return c.through(n.Input, n.Cols(), func(*stream) stage { return newExpand(n, layoutOf(cols)) })
+	case *plan.SetOp:
+		return c.setOp(n, m)
+	case *plan.DistinctOn:
+		return c.distinctOn(n, m)
+	case *plan.RecursiveCTE:
+		return c.recursive(n, m)
+	case *plan.Window:
+		return c.window(n, m)
 	case *plan.Aggregate:
 		return c.aggregate(n, m)
 	case *plan.CTE:

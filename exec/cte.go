@@ -15,6 +15,7 @@ type sharedRows struct {
 	fill  func() error
 	err   error
 	list  *chunkList
+	def   plan.Node // set instead of fill when the rows are read once: the reference computes them itself
 }
 
 // rows returns the rows, computing them when first asked.
@@ -23,8 +24,13 @@ func (s *sharedRows) rows() (*chunkList, error) {
 	return s.list, s.err
 }
 
-// cte compiles WITH: the definition runs when the first reference is read.
+// cte compiles WITH: the definition runs when the first reference is read, or, where there is one, within it.
 func (c *compiler) cte(n *plan.CTE, m *nodeMetrics) (*stream, error) {
+	if references(n.Body, n.ID) == 1 {
+		c.ctes[n.ID] = &sharedRows{def: n.Def}
+		defer delete(c.ctes, n.ID)
+		return c.compile(n.Body)
+	}
 	def, err := c.compile(n.Def)
 	if err != nil {
 		return nil, err
@@ -35,13 +41,23 @@ func (c *compiler) cte(n *plan.CTE, m *nodeMetrics) (*stream, error) {
 		rows.list, err = k.collect(def)
 		return err
 	}
-	hidden, had := c.ctes[n.ID]
 	c.ctes[n.ID] = rows
-	body, err := c.compile(n.Body)
-	if c.ctes[n.ID] = hidden; !had {
-		delete(c.ctes, n.ID)
+	defer delete(c.ctes, n.ID)
+	return c.compile(n.Body)
+}
+
+// references counts how often a common table expression is read, one that rounds of a recursion read as several.
+func references(n plan.Node, id int) (count int) {
+	if ref, ok := n.(*plan.CTERef); ok && ref.ID == id {
+		return 1
 	}
-	return body, err
+	for _, in := range n.Inputs() {
+		count += references(in, id)
+	}
+	if r, ok := n.(*plan.RecursiveCTE); ok {
+		count += references(r.Step, id)
+	}
+	return count
 }
 
 // cteRef compiles a reference to a common table expression.
@@ -51,8 +67,15 @@ func (c *compiler) cteRef(n *plan.CTERef) (*stream, error) {
 		return nil, sqlerr.New(sqlerr.Internal, "common table expression %q (#%d) is not in scope", n.Name, n.ID).
 			Hintf("this is a bug in the planner: report it together with the query")
 	}
-	s := single(n.Columns, &chunkSource{chunks: rows.rows})
-	return s, nil
+	if rows.def != nil {
+		s, err := c.compile(rows.def)
+		if err != nil {
+			return nil, err
+		}
+		s.cols = n.Columns
+		return s, nil
+	}
+	return single(n.Columns, &chunkSource{chunks: rows.rows}), nil
 }
 
 // rowsSink collects the rows of a stream, spilling what the budget does not allow.

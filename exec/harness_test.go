@@ -90,7 +90,7 @@ func (db *memDB) Bind() *extension.TableBind {
 
 type memStats struct{ t *memTable }
 
-func (s memStats) Rows() int64                       { return int64(s.t.rows) }
+func (s memStats) Rows() int64                      { return int64(s.t.rows) }
 func (s memStats) Column(int) plan.ColumnStatistics { return plan.ColumnStatistics{} }
 
 func testEval() *extension.Eval {
@@ -283,6 +283,10 @@ func (db *memDB) query(tb testing.TB, text string, env *Env, ordered bool) []str
 	return out
 }
 
-func column(name string, t vec.Type) vec.Column { return vec.Column{Name: name, Type: t, Nullable: true} }
+func column(name string, t vec.Type) vec.Column {
+	return vec.Column{Name: name, Type: t, Nullable: true}
+}
 
-func sprint(rows []string) string { return fmt.Sprintf("%d rows:\n%s", len(rows), strings.Join(rows, "\n")) }
+func sprint(rows []string) string {
+	return fmt.Sprintf("%d rows:\n%s", len(rows), strings.Join(rows, "\n"))
+}

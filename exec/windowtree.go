@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// treeFan is how many nodes of a level one of the next stands for.
+const treeFan = 8
+
+// tree computes an aggregate over any frames with a tree of states: a node of level k stands for treeFan^k rows, and a
+// frame is few nodes of each level. (V. Leis et al., "Efficient Processing of Window Functions in Analytical SQL
+// Queries", VLDB 2015.) Rows are computed together, level by level, so that states merge in batches.
+func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
+	kept := s.kept(c)
+	levels, err := s.treeLevels(c, kept)
+	if err != nil {
+		return nil, err
+	}
+	out := newColBuf(c.Agg.Result, s.n)
+	t := &treeFold{s: s, c: c, kept: kept, levels: levels, groups: make([][]uint32, len(levels)+1), nodes: make([][]int32, len(levels)+1)}
+	for from := 0; from < s.n; from += vec.BatchRows {
+		if err := s.w.check(); err != nil {
+			return nil, err
+		}
+		n := min(vec.BatchRows, s.n-from)
+		t.acc = c.Agg.New(s.w.ev)
+		t.acc.Grow(n)
+		for i := range int32(n) {
+			for _, r := range s.ranges(c, f, int32(from)+i) {
+				t.cover(uint32(i), r[0], r[1])
+			}
+			if len(t.nodes[0]) >= vec.BatchRows {
+				if err := t.flush(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := t.flush(); err != nil {
+			return nil, err
+		}
+		v, err := t.acc.Result(0, n)
+		if err != nil {
+			return nil, err
+		}
+		out.append(v, nil, n)
+	}
+	return out.finish(), nil
+}
+
+// treeLevels returns the states of each level above the rows.
+func (s *windowShare) treeLevels(c *windowCall, kept vec.Bitmap) (levels [][]*vec.Vector, err error) {
+	n := s.n
+	for level := 0; n > treeFan; level++ {
+		up := (n + treeFan - 1) / treeFan
+		acc := c.Agg.New(s.w.ev)
+		acc.Grow(up)
+		for from := 0; from < n; from += vec.BatchRows {
+			if err := s.w.check(); err != nil {
+				return nil, err
+			}
+			if err := s.treeUp(c, acc, kept, levels, from, min(vec.BatchRows, n-from)); err != nil {
+				return nil, err
+			}
+		}
+		state, err := acc.SaveState(0, up)
+		if err != nil {
+			return nil, err
+		}
+		levels, n = append(levels, state), up
+	}
+	return levels, nil
+}
+
+// treeUp folds n nodes of the topmost level so far, from from on, into the next.
+func (s *windowShare) treeUp(c *windowCall, acc extension.Accumulator, kept vec.Bitmap, levels [][]*vec.Vector, from, n int) error {
+	groups := make([]uint32, 0, n)
+	if len(levels) > 0 {
+		top := levels[len(levels)-1]
+		state := make([]*vec.Vector, len(top))
+		for i, v := range top {
+			state[i] = v.Slice(from, n)
+		}
+		for i := range n {
+			groups = append(groups, uint32((from+i)/treeFan))
+		}
+		return acc.MergeState(groups, state, n)
+	}
+	rows := make([]int32, 0, n)
+	for i := from; i < from+n; i++ {
+		if kept == nil || kept.Get(i) {
+			groups, rows = append(groups, uint32(i/treeFan)), append(rows, int32(i))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return s.fold(c, acc, groups, rows)
+}
+
+// treeFold collects which nodes make the frames of a batch of rows.
+type treeFold struct {
+	s      *windowShare
+	c      *windowCall
+	kept   vec.Bitmap
+	levels [][]*vec.Vector
+	acc    extension.Accumulator
+	groups [][]uint32 // by level, 0 being rows
+	nodes  [][]int32
+}
+
+// cover notes the nodes that make up rows [lo, hi) for a group.
+func (t *treeFold) cover(group uint32, lo, hi int32) {
+	for level := 0; lo < hi; level++ {
+		if level == len(t.levels) || hi-lo < treeFan {
+			for ; lo < hi; lo++ {
+				t.note(level, group, lo)
+			}
+			return
+		}
+		for ; lo%treeFan != 0 && lo < hi; lo++ {
+			t.note(level, group, lo)
+		}
+		for ; hi%treeFan != 0 && hi > lo; hi-- {
+			t.note(level, group, hi-1)
+		}
+		lo, hi = lo/treeFan, hi/treeFan
+	}
+}
+
+func (t *treeFold) note(level int, group uint32, node int32) {
+	if level == 0 && t.kept != nil && !t.kept.Get(int(node)) {
+		return
+	}
+	t.groups[level], t.nodes[level] = append(t.groups[level], group), append(t.nodes[level], node)
+}
+
+// flush folds the nodes noted.
+func (t *treeFold) flush() error {
+	for level, nodes := range t.nodes {
+		if len(nodes) == 0 {
+			continue
+		}
+		if level == 0 {
+			if err := t.s.fold(t.c, t.acc, t.groups[0], nodes); err != nil {
+				return err
+			}
+		} else {
+			state := make([]*vec.Vector, len(t.levels[level-1]))
+			for i, v := range t.levels[level-1] {
+				state[i] = vec.Gather(v, nodes, nil)
+			}
+			if err := t.acc.MergeState(t.groups[level], state, len(nodes)); err != nil {
+				return err
+			}
+		}
+		t.groups[level], t.nodes[level] = t.groups[level][:0], nodes[:0]
+	}
+	return nil
+}
