@@ -26,6 +26,9 @@ type Query struct {
 	Schema vec.Schema
 	// Params are the types of $1, $2, ..., inferred where they were not declared; TEXT where nothing told.
 	Params []vec.Type
+	// Once is set by Optimize when the plan holds values of this statement alone, such as that of now(): it must not be
+	// run again for a later one.
+	Once bool
 
 	ids       *ids
 	functions *extension.Registry

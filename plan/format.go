@@ -134,7 +134,7 @@ func (p *exprPrinter) function(name string, args []Expr) {
 }
 
 func (p *exprPrinter) call(e *Call, outer int) {
-	operator := e.Name != "" && !strings.ContainsAny(e.Name[:1], "abcdefghijklmnopqrstuvwxyz_")
+	operator := isOperator(e.Name)
 	switch {
 	case operator && len(e.Args) == 2:
 		defer p.open(looseOperator, outer)()
@@ -148,6 +148,11 @@ func (p *exprPrinter) call(e *Call, outer int) {
 	default:
 		p.function(e.Name, e.Args)
 	}
+}
+
+// isOperator reports a function named by a symbol.
+func isOperator(name string) bool {
+	return name != "" && !strings.ContainsAny(name[:1], "abcdefghijklmnopqrstuvwxyz_")
 }
 
 func (p *exprPrinter) cast(e *Cast) {

@@ -324,7 +324,7 @@ func (r *region) filtered(n Node, own, more relSet) Node {
 	if len(conds) == 0 {
 		return n
 	}
-	return (&pusher{s: &simplifier{eval: r.o.eval}}).above(n, conds)
+	return (&pusher{s: r.o.simplifier()}).above(n, conds)
 }
 
 // unapplied returns the conditions that use no relation of the region: constants and outer parameters.

@@ -10,7 +10,10 @@ type optimizer struct {
 	ids       *ids
 	functions *extension.Registry
 	eval      *extension.Eval
+	once      bool
 }
+
+func (o *optimizer) simplifier() *simplifier { return &simplifier{eval: o.eval, once: &o.once} }
 
 // rule is one rewrite of a whole plan.
 type rule struct {
@@ -44,6 +47,7 @@ func Optimize(q *Query) (out *Query, err error) {
 	}
 	c := *q
 	c.Plan = n
+	c.Once = o.once
 	return &c, nil
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // pushFilters moves every condition as far down as it can go, turns outer joins into inner ones where a condition drops
 // the padded rows, and hands equality with a constant on to equal columns.
 func pushFilters(o *optimizer, n Node) Node {
-	p := &pusher{s: &simplifier{eval: o.eval}}
+	p := &pusher{s: o.simplifier()}
 	return p.push(n, nil)
 }
 

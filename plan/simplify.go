@@ -10,7 +10,7 @@ import (
 // simplify folds constants and brings predicates into a form that the other rules look for. An expression whose
 // computation fails stays as it is, so that the error comes only where a row asks for it.
 func simplify(o *optimizer, n Node) Node {
-	s := &simplifier{eval: o.eval}
+	s := o.simplifier()
 	return mapNode(n, func(n Node) Node {
 		n = mapExprs(n, s.expr)
 		if f, ok := n.(*Filter); ok {
@@ -20,7 +20,10 @@ func simplify(o *optimizer, n Node) Node {
 	})
 }
 
-type simplifier struct{ eval *extension.Eval }
+type simplifier struct {
+	eval *extension.Eval
+	once *bool // set when a value that holds for this statement only was folded
+}
 
 func (s *simplifier) expr(e Expr) Expr { return mapExpr(e, s.one) }
 
@@ -133,7 +136,7 @@ func (s *simplifier) fold(e Expr) (Expr, bool) {
 		return nil, false
 	case *Call:
 		f := e.Bound.Func
-		if f == nil || f.Volatility != extension.Immutable || e.Bound.Kernel == nil {
+		if f == nil || f.Volatility == extension.Volatile || e.Bound.Kernel == nil {
 			return nil, false
 		}
 	}
@@ -147,7 +150,22 @@ func (s *simplifier) fold(e Expr) (Expr, bool) {
 		return nil, false
 	}
 	v.Type = e.Type()
+	if c, ok := e.(*Call); ok && s.once != nil && !timeless(c) {
+		*s.once = true
+	}
 	return &Const{Value: v}, true
+}
+
+// timeless reports a call whose value is the same in every statement: operators are Stable only for the time zone.
+func timeless(c *Call) bool {
+	if c.Bound.Func.Volatility == extension.Immutable {
+		return true
+	}
+	zoned := c.Type().ID == vec.TimestampTZ
+	for _, t := range c.Bound.Args {
+		zoned = zoned || t.ID == vec.TimestampTZ
+	}
+	return isOperator(c.Name) && !zoned
 }
 
 func boolConst(e Expr) (value, ok bool) {
