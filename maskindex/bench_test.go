@@ -22,6 +22,8 @@ func benchKeys(shape string, n int) *Keys {
 			k.Hi[i] = mix(uint64(i))
 		case "sequential":
 			k.Hi[i] = 1<<63 + uint64(i)
+		case "clustered": // 1024 tenants, ids dense in each
+			k.Hi[i] = uint64(i%1024)<<40 | uint64(i)
 		case "random128":
 			k.Hi[i] = mix(uint64(i))
 			k.Lo = append(k.Lo, mix(uint64(i)+1<<40))
@@ -38,7 +40,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-var benchShapes = []string{"random", "sequential", "random128"}
+var benchShapes = []string{"random", "sequential", "clustered", "random128"}
 
 func BenchmarkSidecar(b *testing.B) {
 	const n = 1 << 20

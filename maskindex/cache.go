@@ -23,6 +23,7 @@ type Cache struct {
 	mu      sync.Mutex
 	entries map[setKey]*list.Element // of *cached
 	recent  *list.List               // most recently used first
+	bases   map[*Base]int            // bases that entries keep, with how many
 	flights map[setKey]*flight
 	stats   CacheStats
 }
@@ -31,7 +32,7 @@ type Cache struct {
 type CacheStats struct {
 	Hits, Misses, Derived, Evicted uint64
 	Sets                           int   // resolutions held
-	Bytes                          int64 // memory they take; shared parts are counted in each
+	Bytes                          int64 // memory they take: bases once, parts that resolutions share in each
 }
 
 // setKey identifies a set: table, base, and number and hash of the staging tablets.
@@ -60,7 +61,7 @@ type flight struct {
 func NewCache(files *Files, budgetBytes int64) *Cache {
 	return &Cache{
 		files: files, budgetBytes: budgetBytes, limits: defaultLimits, entries: map[setKey]*list.Element{}, recent: list.New(),
-		flights: map[setKey]*flight{},
+		bases: map[*Base]int{}, flights: map[setKey]*flight{},
 	}
 }
 
@@ -203,6 +204,9 @@ func (c *Cache) insert(key setKey, r *resolution) {
 	}
 	c.entries[key] = c.recent.PushFront(&cached{key, r})
 	c.stats.Bytes += r.bytes
+	if c.bases[r.set.Base]++; c.bases[r.set.Base] == 1 {
+		c.stats.Bytes += r.set.Base.bytes
+	}
 	for c.stats.Bytes > c.budgetBytes && c.recent.Len() > 1 {
 		c.remove(c.recent.Back())
 		c.stats.Evicted++
@@ -213,6 +217,11 @@ func (c *Cache) remove(e *list.Element) {
 	v := c.recent.Remove(e).(*cached)
 	delete(c.entries, v.key)
 	c.stats.Bytes -= v.res.bytes
+	base := v.res.set.Base
+	if c.bases[base]--; c.bases[base] == 0 {
+		delete(c.bases, base)
+		c.stats.Bytes -= base.bytes
+	}
 }
 
 // DropTable forgets the resolutions of a table.

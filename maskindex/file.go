@@ -1,12 +1,12 @@
 package maskindex
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +28,7 @@ type File struct {
 	dirLo    []uint64 // only for 128-bit keys
 	deletes  *roaring.Bitmap
 	verified []atomic.Uint64 // one bit a block, only when mapped
+	ahead    sync.Once       // readAhead
 	close    sync.Once
 	closeErr error
 }
@@ -61,7 +62,7 @@ func OpenPath(path string) (*File, error) {
 		unmap()
 		return nil, err
 	}
-	f.mapped = data[:f.f.metaAt]
+	f.mapped = data[:f.f.metaAt:f.f.metaAt]
 	f.verified = make([]atomic.Uint64, (f.f.blocks+63)/64)
 	return f, nil
 }
@@ -171,7 +172,7 @@ func readBitmap(b []byte) (bm *roaring.Bitmap, err error) {
 		}
 	}()
 	bm = roaring.New()
-	n, err := bm.FromBuffer(slices.Clone(b))
+	n, err := bm.ReadFrom(bytes.NewReader(b)) // copies: a bitmap over b would be copy-on-write, which writes in its source
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func readBitmap(b []byte) (bm *roaring.Bitmap, err error) {
 	if err := bm.Validate(); err != nil && !bm.IsEmpty() {
 		return nil, err
 	}
-	return bm.Clone(), nil
+	return bm, nil
 }
 
 func (f *File) wide() bool { return f.f.width == Width128 }

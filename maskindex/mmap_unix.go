@@ -19,3 +19,6 @@ func mapFile(fd *os.File, size int64) ([]byte, func() error, error) {
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// readAhead asks the system to have the memory ready soon. It is a hint: its failure changes nothing.
+func readAhead(data []byte) { _ = unix.Madvise(data, unix.MADV_WILLNEED) }

@@ -17,6 +17,8 @@ const (
 	// The same for files that are read: reads of many workers are under way at once.
 	readers   = 16
 	readSplit = 256
+	// From one key in so many blocks on, a cold file is read whole: scanning it takes less time than its page faults.
+	scanShare = 10
 	// ctx is looked at once in so many keys.
 	probeCheck = 4096
 )
@@ -60,6 +62,9 @@ func (f *File) probe(ctx context.Context, b *Batch) ([][]match, error) {
 			f.name, f.Width(), b.Width())
 	}
 	from, to := f.overlap(b)
+	if f.mapped != nil && to-from > len(f.dirHi)/scanShare {
+		f.ahead.Do(func() { readAhead(f.mapped) })
+	}
 	workers := min(runtime.GOMAXPROCS(0), (to-from)/probeSplit)
 	if f.mapped == nil { // waiting for reads takes no core
 		workers = min(readers, (to-from)/readSplit)

@@ -29,8 +29,12 @@ type Base struct {
 	tablets  map[uint64]Tablet
 	masks    map[uint64]*Mask // of tablets with dead rows
 	index    []string
+	bytes    int64
 	covered  atomic.Bool // every tablet was found in a file of index
 }
+
+// tabletBytes estimates the memory of a tablet with its place in a map.
+const tabletBytes = 128
 
 // NewBase returns the base of a table. identity is a comparable value that changes whenever a base tablet or its
 // committed mask changes, such as the catalog version of the last such commit. index names the key files, runs and
@@ -46,6 +50,7 @@ func NewBase(identity any, tablets []Tablet, index []string) (*Base, error) {
 			return nil, sqlerr.New(sqlerr.Internal, "tablet %d occurs twice in a base", t.ID)
 		}
 		b.tablets[t.ID] = t
+		b.bytes += tabletBytes
 		if t.Committed == nil || t.Committed.IsEmpty() {
 			continue
 		}
@@ -54,6 +59,7 @@ func NewBase(identity any, tablets []Tablet, index []string) (*Base, error) {
 			return nil, sqlerr.New(sqlerr.DataCorrupted, "tablet %d: %w", t.ID, err)
 		}
 		b.masks[t.ID] = m
+		b.bytes += maskBytes(m)
 	}
 	return b, nil
 }
