@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"sort"
+	"weak"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -131,7 +132,7 @@ const headerRoom = 4 << 10
 // header reads the page header at off, which lies before end.
 func (f *File) header(ctx context.Context, off, end int64) (pageHeader, error) {
 	for room := int64(headerRoom); ; room *= 16 {
-		raw, err := f.src.view(ctx, off, int(min(room, end-off)))
+		raw, err := f.src.viewAhead(ctx, off, int(min(room, end-off)), end)
 		if err != nil {
 			return pageHeader{}, err
 		}
@@ -188,7 +189,7 @@ func (f *File) page(ctx context.Context, c *chunk, d *directory, at int) (h page
 			place++
 		}
 	}
-	raw, err := f.src.view(ctx, span.offset, span.size)
+	raw, err := f.src.viewAhead(ctx, span.offset, span.size, c.end)
 	if err != nil {
 		return h, nil, err
 	}
@@ -230,8 +231,8 @@ func (f *File) dictionary(ctx context.Context, c *chunk, d *directory) (*vec.Vec
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dict != nil {
-		return c.dict, nil
+	if dict := c.dict.Value(); dict != nil {
+		return dict, nil
 	}
 	h, body, err := f.page(ctx, c, d, -1)
 	if err != nil {
@@ -244,7 +245,7 @@ func (f *File) dictionary(ctx context.Context, c *chunk, d *directory) (*vec.Vec
 	if err != nil {
 		return nil, fmt.Errorf("dictionary at offset %d: %w", d.dict.offset, err)
 	}
-	c.dict = dict
+	c.dict = weak.Make(dict)
 	return dict, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime/debug"
 	"sync"
+	"weak"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -57,8 +58,8 @@ type chunk struct {
 	headers int // place of the first page's header CRC in File.headers
 
 	mu   sync.Mutex
-	dir  *directory // made at first use
-	dict *vec.Vector
+	dir  *directory               // made at first use
+	dict weak.Pointer[vec.Vector] // alive while a page uses it; its memory counts with those pages
 }
 
 // Open opens the file at path. The caller must close it.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -272,6 +274,11 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		return nil, err
 	}
 	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	if !r.f.src.local {
+		if err := r.fetch(ctx, from, n, sel); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range r.scan.Columns {
 		v, err := r.columns[c].slice(ctx, r, from, n, sel)
 		if err != nil {
@@ -286,6 +293,41 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		c.RowsProduced.Add(int64(b.Rows()))
 	}
 	return b, nil
+}
+
+// fetchers is how many requests one reader has under way at once.
+const fetchers = 8
+
+// fetch brings in the pages of all columns at once when every one may take a request to a bucket.
+func (r *Reader) fetch(ctx context.Context, from, n int, sel vec.Selection) error {
+	var late []*cursor
+	for _, c := range r.columns {
+		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.v.N) && r.wants(c.column) {
+			late = append(late, c)
+		}
+	}
+	if len(late) < 2 {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(fetchers)
+	for _, c := range late {
+		g.Go(func() error {
+			_, err := c.slice(ctx, r, from, n, sel)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// wants reports whether the scan hands the column out.
+func (r *Reader) wants(c *Column) bool {
+	for _, i := range r.scan.Columns {
+		if c == &r.f.schema.columns[i] {
+			return true
+		}
+	}
+	return false
 }
 
 func positions(first int64, n int) *vec.Vector {

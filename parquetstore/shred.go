@@ -123,6 +123,9 @@ func (n *nestedRows) missing(t vec.Type, leaf int, rep, def int32) int {
 
 func (n *nestedRows) encode(encoders []*chunkEncoder, out []encodedChunk) error {
 	for i, c := range encoders {
+		if err := n.parts[i].values.checkText(); err != nil {
+			return c.textError(err)
+		}
 		if err := c.encodeNested(&n.parts[i], &out[i]); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -18,9 +19,25 @@ type source struct {
 	store  objstore.Store
 	path   string
 	size   int64
-	mapped []byte // the whole object, nil when it is read in ranges
+	local  bool   // the store has the object as a file
+	mapped []byte // all of a local object, until the last user goes
 	users  atomic.Int64
+
+	mu      sync.Mutex
+	windows []window // what was read ahead, oldest first
 }
+
+// window is a range of the object that was read.
+type window struct {
+	off int64
+	buf []byte
+}
+
+// Reading ahead makes one request of what scans of a bucket would ask for in many.
+const (
+	readAhead  = 2 << 20
+	maxWindows = 16
+)
 
 var errClosed = errors.New("the file is closed")
 
@@ -29,6 +46,7 @@ func openSource(ctx context.Context, store objstore.Store, path string) (*source
 	s := &source{store: store, path: path}
 	s.users.Store(1)
 	if local, ok := store.LocalPath(path); ok {
+		s.local = true
 		return s, s.mapLocal(local)
 	}
 	info, err := store.Stat(ctx, path)
@@ -93,6 +111,51 @@ func (s *source) view(ctx context.Context, off int64, n int) ([]byte, error) {
 	if s.mapped != nil {
 		return s.mapped[off : off+int64(n) : off+int64(n)], nil
 	}
+	if b := s.windowed(off, n); b != nil {
+		return b, nil
+	}
+	return s.read(ctx, off, n)
+}
+
+// viewAhead is view for one of several pieces that follow each other up to end: the next ones are read with it.
+func (s *source) viewAhead(ctx context.Context, off int64, n int, end int64) ([]byte, error) {
+	if s.mapped != nil || off < 0 || n < 0 || off > s.size-int64(n) || end <= off+int64(n) {
+		return s.view(ctx, off, n)
+	}
+	if b := s.windowed(off, n); b != nil {
+		return b, nil
+	}
+	buf, err := s.read(ctx, off, int(min(max(int64(n), readAhead), end-off)))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.windows) == maxWindows {
+		s.windows = append(s.windows[:0], s.windows[1:]...)
+	}
+	s.windows = append(s.windows, window{off, buf})
+	return buf[:n:n], nil
+}
+
+// windowed returns a range that was read ahead, nil when it was not. A window read to its end is forgotten.
+func (s *source) windowed(off int64, n int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range s.windows {
+		at := off - w.off
+		if at < 0 || at+int64(n) > int64(len(w.buf)) {
+			continue
+		}
+		if at+int64(n) == int64(len(w.buf)) {
+			s.windows = append(s.windows[:i], s.windows[i+1:]...)
+		}
+		return w.buf[at : at+int64(n) : at+int64(n)]
+	}
+	return nil
+}
+
+func (s *source) read(ctx context.Context, off int64, n int) ([]byte, error) {
 	buf := newBuffer(n)
 	if read, err := s.store.ReadAt(ctx, s.path, buf, off); read < n {
 		if err == nil || errors.Is(err, io.EOF) {

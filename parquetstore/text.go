@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -15,6 +16,19 @@ func (f *File) checkText(v *vec.Vector) error {
 		return nil
 	}
 	return validText(v.Data[v.Offsets[0]:v.Offsets[v.N]], v.Offsets[0], v.Offsets)
+}
+
+// checkText refuses buffered text that is not UTF-8: other programs would refuse the file.
+func (b *columnBuffer) checkText() error {
+	if b.typ.ID != vec.Text && b.typ.ID != vec.JSON {
+		return nil
+	}
+	return validText(b.data, 0, b.offsets)
+}
+
+func (c *chunkEncoder) textError(err error) error {
+	return sqlerr.New(sqlerr.DataException, "column %q: %w", dotted(c.leaf.path), err).
+		Hintf("store bytes that are not text in a BYTEA column")
 }
 
 // validText checks all strings at once: data as a whole, and that no string begins inside a character. base is the

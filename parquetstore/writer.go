@@ -452,5 +452,8 @@ type flatRows struct{ *columnBuffer }
 func (f flatRows) leaves() int { return 1 }
 
 func (f flatRows) encode(encoders []*chunkEncoder, out []encodedChunk) error {
+	if err := f.checkText(); err != nil {
+		return encoders[0].textError(err)
+	}
 	return encoders[0].encode(f.columnBuffer, &out[0])
 }
