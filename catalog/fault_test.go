@@ -308,6 +308,21 @@ func TestDamagedLogsAreNamed(t *testing.T) {
 	}
 }
 
+func TestLogFilesAreWhatTheirNameSays(t *testing.T) {
+	h := header{kind: entryFile, version: 7}
+	b := encodeLogFile(&h, []byte("x"))
+	if _, payload, err := decodeLogFile("log/7", b, entryFile, 7); err != nil || string(payload) != "x" {
+		t.Errorf("payload %q, %v", payload, err)
+	}
+	_, _, wrongKind := decodeLogFile("log/7", b, checkpointFile, 7)
+	_, _, wrongVersion := decodeLogFile("log/8", b, entryFile, 8)
+	for _, err := range []error{wrongKind, wrongVersion} {
+		if sqlerr.Code(err) != sqlerr.DataCorrupted {
+			t.Errorf("a file in the place of another: %v", err)
+		}
+	}
+}
+
 func TestTimeNeverGoesBack(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := openRoot(t, objstore.NewMem(nil), OpenOptions{Now: func() time.Time { return now }})
@@ -359,6 +374,9 @@ func TestEngineThatSleptTooLong(t *testing.T) {
 				}
 				if err != nil {
 					t.Fatal(err)
+				}
+				if _, err := store.Stat(t.Context(), entryPath(knows+1)); knows > 0 && !errors.Is(err, objstore.ErrNotFound) {
+					t.Errorf("a log file behind the cut was left: %v", err)
 				}
 				if n, _ := sleeper.Snapshot().Setting("n"); n != "10" {
 					t.Errorf("n = %s, want 10", n)

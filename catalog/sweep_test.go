@@ -87,6 +87,9 @@ func TestSweepDeletesWhatIsForgottenAndOld(t *testing.T) {
 	if _, err := a.PinAt(t.Context(), before); sqlerr.Code(err) != sqlerr.InvalidParameterValue {
 		t.Errorf("a version that lost files was pinned: %v", err)
 	}
+	if _, err := openRoot(t, a.store, a.options).PinAt(t.Context(), before); sqlerr.Code(err) != sqlerr.InvalidParameterValue {
+		t.Errorf("another process pinned a version that lost files: %v", err)
+	}
 	if report, err := Check(t.Context(), a.store, CheckOptions{}); err != nil || !report.OK() || len(report.Orphans) != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
