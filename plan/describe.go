@@ -181,6 +181,9 @@ func describeWindow(n *Window) (string, []string) {
 		if c.Distinct {
 			text += "DISTINCT "
 		}
+		if len(c.Args) == 0 && c.Agg != nil {
+			text += "*"
+		}
 		text += exprList(c.Args, ", ") + ")"
 		if c.Filter != nil {
 			text += " FILTER " + FormatExpr(c.Filter)

@@ -138,7 +138,11 @@ func (p *exprPrinter) call(e *Call, outer int) {
 	switch {
 	case operator && len(e.Args) == 2:
 		defer p.open(looseOperator, outer)()
-		p.expr(e.Args[0], looseOperator)
+		left := tight
+		if first, ok := e.Args[0].(*Call); ok && first.Name == e.Name {
+			left = looseOperator
+		}
+		p.expr(e.Args[0], left)
 		p.b.WriteString(" " + e.Name + " ")
 		p.expr(e.Args[1], tight)
 	case operator && len(e.Args) == 1:

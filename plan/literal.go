@@ -255,23 +255,14 @@ func widen(v vec.Value, t vec.Type) (vec.Value, bool) {
 // result, in order.
 func (b *binder) settleUnknown(r result) (Node, []Col) {
 	cols := r.node.Cols()
-	settled := false
-	for _, c := range cols {
-		settled = settled || c.Type.ID == vec.Null
-	}
-	if !settled {
-		return r.node, cols
-	}
-	p := &Project{Input: r.node}
-	for _, c := range cols {
-		if c.Type.ID == vec.Null {
-			p.Exprs = append(p.Exprs, &Cast{Arg: refTo(c), To: vec.TextType})
-			p.Columns = append(p.Columns, b.newCol(c.Name, vec.TextType, true))
-			continue
+	types := make([]vec.Type, len(cols))
+	for i, c := range cols {
+		if types[i] = c.Type; c.Type.ID == vec.Null {
+			types[i] = vec.TextType
 		}
-		p.Exprs, p.Columns = append(p.Exprs, refTo(c)), append(p.Columns, c)
 	}
-	return p, p.Columns
+	n := b.coerceColumns(r.node, types, 0)
+	return n, n.Cols()
 }
 
 func lowerASCII(s string) string { return strings.ToLower(s) }

@@ -43,6 +43,14 @@ func (p *pusher) finish(n *Join, left, right Node, toLeft, toRight, on, above []
 // pruneEmpty removes joins with a side that has no rows.
 func pruneEmpty(n *Join) Node {
 	l, r := isEmptyProjection(n.Left), isEmptyProjection(n.Right)
+	if len(n.Equal)+len(n.Other) == 0 {
+		switch {
+		case isOneRow(n.Right) && n.Kind != Mark && n.Kind != Anti && n.Kind != Full && n.Kind != Right:
+			return n.Left
+		case isOneRow(n.Left) && (n.Kind == Cross || n.Kind == Inner):
+			return n.Right
+		}
+	}
 	switch n.Kind {
 	case Inner, Cross, Semi:
 		if l || r {

@@ -35,11 +35,11 @@ func (u *unnester) apply(a *Apply) Node {
 	right := simplifyApplied(a)
 	outer := outerCols(left, freeCols(right))
 	if len(outer) == 0 {
-		return keepCols(u.join(a, left, u.node(right), a.On), cols)
+		return keepCols(u.join(a, left, u.node(right), nil, a.On), cols)
 	}
 	right = u.inner(right, made)
 	if x, conds, ok := liftConditions(right, made); ok {
-		return keepCols(u.join(a, left, u.node(x), append(conds, a.On...)), cols)
+		return keepCols(u.join(a, left, u.node(x), conds, a.On), cols)
 	}
 	left, right = nameOuterTerms(u.o, left, right)
 	outer = outerCols(left, freeCols(right))
@@ -52,11 +52,11 @@ func (u *unnester) apply(a *Apply) Node {
 		out = n
 	} else {
 		pushed, values := d.push(right)
-		on := append([]Expr(nil), a.On...)
+		var same []Expr
 		for _, c := range outer {
-			on = append(on, values[c.ID].equals(c, a.Kind == Mark))
+			same = append(same, values[c.ID].equals(c, a.Kind == Mark))
 		}
-		out = u.join(a, d.left, u.node(pushed), on)
+		out = u.join(a, d.left, u.node(pushed), same, a.On)
 	}
 	if d.shared != nil {
 		out = &CTE{ID: d.shared.ID, Name: "domain", Def: left, Body: out}
@@ -75,9 +75,17 @@ func outerCols(n Node, used colSet) []Col {
 	return out
 }
 
-// join makes the join that an Apply becomes.
-func (u *unnester) join(a *Apply, left, right Node, conds []Expr) Node {
+// join makes the join that an Apply becomes. where are conditions that the right side's own filters had, for which
+// unknown counts as false; on those of the Apply, for which it counts in a mark that may be NULL.
+func (u *unnester) join(a *Apply, left, right Node, where, on []Expr) Node {
 	kind := a.Kind
+	if kind == Mark {
+		right, where = definite(left, right, where)
+		if !a.MarkCol.Nullable {
+			right, on = definite(left, right, on)
+		}
+	}
+	conds := append(where[:len(where):len(where)], on...)
 	if kind == Single && len(conds) == 0 && exactlyOneRow(right) {
 		kind = Cross
 	}
@@ -87,35 +95,40 @@ func (u *unnester) join(a *Apply, left, right Node, conds []Expr) Node {
 	if kind == Cross && len(conds) > 0 {
 		kind = Inner
 	}
-	j := &Join{Kind: kind, Left: left, Right: right, Other: conds, MarkCol: a.MarkCol}
-	if kind == Mark && !a.MarkCol.Nullable {
-		for i, c := range conds {
-			j.Other = replaceAt(j.Other, i, definite(c, left, right))
-		}
-	}
-	return normalizeJoin(j)
+	return normalizeJoin(&Join{Kind: kind, Left: left, Right: right, Other: conds, MarkCol: a.MarkCol})
 }
 
-func replaceAt(es []Expr, i int, e Expr) []Expr {
-	out := append([]Expr(nil), es...)
-	out[i] = e
-	return out
-}
-
-// definite returns c with unknown turned into false, as EXISTS asks for.
-func definite(c Expr, left, right Node) Expr {
-	if !(nullability{cols: nullableCols(left, right)}).mayBeNull(c) {
-		return c
-	}
-	cmp, ok := c.(*Compare)
-	if ok && cmp.Op == Eq {
-		// NOT DISTINCT is still hashable; one side that is not NULL makes it the same as "= IS TRUE".
-		n := nullability{cols: nullableCols(left, right)}
-		if !n.mayBeNull(cmp.Left) || !n.mayBeNull(cmp.Right) {
-			return &Compare{Op: NotDistinct, Left: cmp.Left, Right: cmp.Right}
+// definite turns unknown into false in conditions over both sides. An equality stays hashable: where its right side is
+// not NULL, IS NOT DISTINCT FROM says the same.
+func definite(left, right Node, conds []Expr) (Node, []Expr) {
+	out := make([]Expr, len(conds))
+	rightCols := colsOf(right)
+	for i, c := range conds {
+		out[i] = c
+		nulls := nullability{cols: nullableCols(left, right)}
+		if !nulls.mayBeNull(c) {
+			continue
 		}
+		cmp, ok := c.(*Compare)
+		if !ok || cmp.Op != Eq {
+			out[i] = &IsBool{Arg: c, Want: true}
+			continue
+		}
+		inner := cmp.Right
+		if !refs(inner).within(rightCols) || refs(inner).empty() {
+			inner = cmp.Left
+		}
+		switch own := refs(inner); {
+		case !nulls.mayBeNull(cmp.Left) || !nulls.mayBeNull(cmp.Right):
+		case own.within(rightCols) && !own.empty() && !isVolatile(inner):
+			right = &Filter{Input: right, Conditions: []Expr{&IsNull{Arg: inner, Negate: true}}}
+		default:
+			out[i] = &IsBool{Arg: c, Want: true}
+			continue
+		}
+		out[i] = &Compare{Op: NotDistinct, Left: cmp.Left, Right: cmp.Right}
 	}
-	return &IsBool{Arg: c, Want: true}
+	return right, out
 }
 
 // simplifyApplied drops from the right side what cannot matter: order, and for Semi, Anti and Mark also duplicates.

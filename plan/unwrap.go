@@ -42,10 +42,10 @@ func unwrapIn(e *In) Expr {
 			continue
 		}
 		v, exact, ok := floorTo(k, c.Arg.Type())
-		if !ok {
+		if !ok && !(k.Type.IsInteger() && c.Arg.Type().IsInteger()) {
 			return e
 		}
-		if exact {
+		if ok && exact {
 			out.List = append(out.List, v)
 		}
 	}
