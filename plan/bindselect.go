@@ -255,7 +255,7 @@ func (s *selectBinder) project() result {
 	case s.sel.Distinct:
 		node, out, keys = s.distinct(p, keys)
 	}
-	node = s.b.sortAndLimit(node, keys, s.q, s.outer)
+	node = s.b.sortAndLimit(node, keys, s.q, s.scope)
 	return result{node: keepCols(node, out), names: names}
 }
 

@@ -137,9 +137,19 @@ func mustParse(text string) sql.QueryExpr {
 	return q
 }
 
+// parse is mustParse for a test.
+func parse(t testing.TB, text string) sql.QueryExpr {
+	t.Helper()
+	s, err := sql.ParseOne(text)
+	if err != nil {
+		t.Fatalf("%s\n%v", text, err)
+	}
+	return s.(sql.QueryExpr)
+}
+
 func bindText(t testing.TB, c Catalog, text string) *Query {
 	t.Helper()
-	q, err := Bind(context.Background(), mustParse(text), c, Options{})
+	q, err := Bind(context.Background(), parse(t, text), c, Options{})
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}
