@@ -260,7 +260,7 @@ func fillHistory(v *virtualRows) {
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 var functionsSchema = vec.Schema{
-	column("function_name", vec.TextType), column("function_type", vec.TextType), column("category", vec.TextType),
+	column("name", vec.TextType), column("function_type", vec.TextType), column("category", vec.TextType),
 	column("description", vec.TextType), column("example", vec.TextType), column("alias_of", vec.TextType),
 }
 

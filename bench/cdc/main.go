@@ -1,0 +1,201 @@
+// Command cdc measures CDC tables: what appends cost on bases of different sizes, and what masks cost queries.
+//
+//	go run ./bench/cdc -rows 1000000,10000000 -root DIR
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/engine"
+)
+
+func main() {
+	rows := flag.String("rows", "1000000,10000000", "base sizes")
+	root := flag.String("root", "", "folder for data roots; a temporary one when empty")
+	batch := flag.Int("batch", 20000, "changes an append")
+	appends := flag.Int("appends", 50, "appends to measure")
+	masked := flag.String("masked", "1,10", "percent of rows to mask; empty for none")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of the appends")
+	flag.Parse()
+	if *root == "" {
+		dir, err := os.MkdirTemp("", "tidemark-bench-")
+		check(err)
+		defer os.RemoveAll(dir)
+		*root = dir
+	}
+	for _, field := range strings.Split(*rows, ",") {
+		n, err := strconv.Atoi(field)
+		check(err)
+		measureAppends(filepath.Join(*root, "append-"+field), n, *batch, *appends, *profile)
+	}
+	if *masked == "" {
+		return
+	}
+	sizes := strings.Split(*rows, ",")
+	n, err := strconv.Atoi(sizes[len(sizes)-1])
+	check(err)
+	for _, field := range strings.Split(*masked, ",") {
+		percent, err := strconv.Atoi(field)
+		check(err)
+		measureMasks(filepath.Join(*root, "masks-"+field), n, percent)
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// house is an engine with a session.
+type house struct {
+	engine  *engine.Engine
+	session *engine.Session
+}
+
+func open(root string, settings map[string]string) *house {
+	e, err := engine.Open(context.Background(), engine.Options{Root: root, Settings: settings})
+	check(err)
+	s, err := e.NewSession(engine.SessionOptions{})
+	check(err)
+	return &house{e, s}
+}
+
+func (h *house) close() {
+	h.session.Close()
+	check(h.engine.Close())
+}
+
+// value runs a query and returns the first value as text.
+func (h *house) value(query string) string {
+	r, err := h.session.Query(context.Background(), query)
+	check(err)
+	defer r.Close()
+	out := ""
+	for {
+		b, err := r.Next(context.Background())
+		check(err)
+		if b == nil {
+			return out
+		}
+		if len(b.Cols) > 0 && b.N > 0 {
+			v := b.Cols[0].Value(0)
+			out = fmt.Sprint(v.I)
+			if v.S != "" {
+				out = v.S
+			}
+		}
+	}
+}
+
+const table = `
+CREATE CDC TABLE t (id BIGINT, quantity INTEGER, price NUMERIC(12, 2), discount NUMERIC(4, 2), status TEXT, shipped DATE,
+  created_at TIMESTAMPTZ, PRIMARY KEY (id) NOT ENFORCED) WITH (cascade_interval = '%s');
+ALTER CDC TABLE t ATTACH STREAM s`
+
+func (h *house) create(generator, cascade string) {
+	h.value("CREATE STREAM s FROM GENERATOR WITH (" + generator + ")")
+	h.value(fmt.Sprintf(table, cascade))
+}
+
+func (h *house) waitFor(done func() bool) {
+	for !done() {
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (h *house) position() int {
+	n, _ := strconv.Atoi(h.value("SELECT coalesce(position, '-1') FROM information_schema.streams"))
+	return n
+}
+
+// measureAppends loads n rows, then times appends of batch random-key changes each.
+func measureAppends(root string, n, batch, appends int, profile string) {
+	h := open(root, map[string]string{
+		"execution.cdc.append_max_rows": strconv.Itoa(batch), "execution.cdc.append_max_read_ms": "60000",
+	})
+	defer h.close()
+	limit := batch * appends
+	h.create(fmt.Sprintf(`keys = %d, rate = 0, seed = 1, "limit" = %d, transaction_rows = 1000`, n, limit), "1 hour")
+	started := time.Now()
+	h.value("ALTER CDC TABLE t RESUME")
+	h.waitFor(func() bool { return h.position() >= 0 })
+	loaded := time.Now()
+	fmt.Printf("rows %10d | load %6.2f s, %.2f M rows/s", n, loaded.Sub(started).Seconds(), float64(n)/loaded.Sub(started).Seconds()/1e6)
+	if profile != "" {
+		f, err := os.Create(profile)
+		check(err)
+		check(pprof.StartCPUProfile(f))
+		defer pprof.StopCPUProfile()
+	}
+	from := h.position()
+	began := time.Now()
+	h.waitFor(func() bool { return h.position() >= limit-batch })
+	took := time.Since(began)
+	changes := h.position() - from
+	fmt.Printf(" | %d changes in %.2f s: %.0f changes/s, %.2f ms an append of %d\n", changes, took.Seconds(),
+		float64(changes)/took.Seconds(), took.Seconds()*1e3/float64(changes)*float64(batch), batch)
+}
+
+var queries = []struct{ name, text string }{
+	{"count", "SELECT count(*) FROM t"},
+	{"q6", "SELECT sum(price * discount) FROM t WHERE shipped >= DATE '2000-01-01' AND discount BETWEEN 0.02 AND 40 AND quantity < 1000000000"},
+	{"sum", "SELECT sum(price) FROM t"},
+	{"group", "SELECT status, count(*), sum(price) FROM t GROUP BY status"},
+}
+
+// measureMasks times queries before and after percent of n rows were deleted and the masks committed.
+func measureMasks(root string, n, percent int) {
+	h := open(root, map[string]string{"execution.cdc.append_max_rows": "1000000", "execution.cdc.vacuum_budget_ms": "0"})
+	defer h.close()
+	deletes := n / 100 * percent
+	h.create(fmt.Sprintf(`keys = %d, rate = 0, seed = 1, "limit" = %d, inserts = 0, updates = 0, deletes = 100`, n, deletes), "1 second")
+	h.value("SET execution.cdc.append_max_read_ms = 1")
+	h.value("ALTER CDC TABLE t RESUME")
+	h.waitFor(func() bool { return h.position() >= 0 })
+	h.waitFor(func() bool { return h.position() >= deletes })
+	h.waitFor(func() bool {
+		return h.value("SELECT count(*) FROM information_schema.tablets WHERE stage = 'staging'") == "0"
+	})
+	h.value("ALTER CDC TABLE t SUSPEND")
+	h.value("CREATE TABLE u AS SELECT * FROM t")
+	fmt.Printf("%d rows, %d %% masked (%s masked rows):\n", n, percent, h.value("SELECT sum(masked_rows)::bigint FROM information_schema.tablets"))
+	for _, q := range queries {
+		masked, plain := h.race(q.text, strings.ReplaceAll(q.text, "FROM t", "FROM u"))
+		live := float64(n-deletes) / float64(n)
+		fmt.Printf("  %-6s masked %8.2f ms, same live rows without masks %8.2f ms, ratio %.3f; per stored row %.3f\n", q.name,
+			masked.Seconds()*1e3, plain.Seconds()*1e3, masked.Seconds()/plain.Seconds(), masked.Seconds()/(plain.Seconds()/live))
+	}
+}
+
+// race times two queries in turn and returns the median of each.
+func (h *house) race(a, b string) (time.Duration, time.Duration) {
+	var ta, tb []time.Duration
+	for i := range 13 {
+		for k, q := range []string{a, b} {
+			started := time.Now()
+			h.value(q)
+			took := time.Since(started)
+			switch {
+			case i < 2: // warm-up
+			case k == 0:
+				ta = append(ta, took)
+			default:
+				tb = append(tb, took)
+			}
+		}
+	}
+	slices.Sort(ta)
+	slices.Sort(tb)
+	return ta[len(ta)/2], tb[len(tb)/2]
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/tidemarkdb/tidemark/engine"
+	"github.com/tidemarkdb/tidemark/flightsql"
+)
+
+// shutdownGrace is how long running queries may go on after SIGTERM.
+const shutdownGrace = 10 * time.Second
+
+// serveConfig is what serve runs with: flags, or a JSON file with the same names, which flags override.
+type serveConfig struct {
+	Root             string            `json:"root"`
+	Listen           string            `json:"listen"`
+	HTTP             string            `json:"http"`
+	ReadOnly         bool              `json:"read_only"`
+	Name             string            `json:"name"`
+	AllowPaths       []string          `json:"allow_paths"`
+	MetricsNamespace string            `json:"metrics_namespace"`
+	SpillDir         string            `json:"spill_dir"`
+	PageCacheBytes   int64             `json:"page_cache_bytes"`
+	Settings         map[string]string `json:"settings"`
+	Users            map[string]string `json:"users"` // user to password; without users there is no authentication
+	LogLevel         string            `json:"log_level"`
+}
+
+func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	config, err := serveFlags(args, stdout)
+	if err != nil {
+		return err
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(config.LogLevel)); err != nil {
+		return fmt.Errorf("%w: log level %q is not known, it is debug, info, warn or error", errUsage, config.LogLevel)
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	e, err := engine.Open(ctx, engine.Options{
+		Root: config.Root, ReadOnly: config.ReadOnly, Name: config.Name, Settings: config.Settings, AllowPaths: config.AllowPaths,
+		MetricsNamespace: config.MetricsNamespace, SpillDir: config.SpillDir, PageCacheBytes: config.PageCacheBytes, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	server, err := startServer(e, config, log)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "tidemark %s serves %s\n  Flight SQL  grpc://%s\n", release, config.Root, server.flightAddr)
+	if server.httpAddr != "" {
+		fmt.Fprintf(stdout, "  metrics     http://%s/metrics\n", server.httpAddr)
+	}
+	select {
+	case <-ctx.Done():
+		log.Info("stopping: no new work is taken, running queries may finish", "grace", shutdownGrace)
+	case err = <-server.failed:
+	}
+	return errors.Join(err, server.stop())
+}
+
+func serveFlags(args []string, stdout io.Writer) (serveConfig, error) {
+	config := serveConfig{Listen: "127.0.0.1:31337", HTTP: "127.0.0.1:9090", LogLevel: "info"}
+	file := ""
+	for i, a := range args { // the file first, so that flags override it
+		name, value, joined := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if name != "config" {
+			continue
+		}
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		file = value
+	}
+	if file != "" {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return config, err
+		}
+		d := json.NewDecoder(strings.NewReader(string(content)))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&config); err != nil {
+			return config, fmt.Errorf("configuration file %s: %w", file, err)
+		}
+	}
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.String("config", "", "JSON `file` with the same settings; flags override it")
+	flags.StringVar(&config.Root, "root", config.Root, "`directory` of the data root, made when it does not exist")
+	flags.StringVar(&config.Listen, "listen", config.Listen, "`address` of Flight SQL")
+	flags.StringVar(&config.HTTP, "http", config.HTTP, "`address` of /metrics, /healthz and /readyz; empty for none")
+	flags.BoolVar(&config.ReadOnly, "read-only", config.ReadOnly, "refuse everything that changes the root, RESUME included")
+	flags.StringVar(&config.Name, "name", config.Name, "`name` of this engine among those on the root")
+	flags.StringVar(&config.MetricsNamespace, "metrics-namespace", config.MetricsNamespace, "first `word` of the metrics' names; tidemark when empty")
+	flags.StringVar(&config.SpillDir, "spill-dir", config.SpillDir, "`directory` for temporary files; the system's when empty")
+	flags.Int64Var(&config.PageCacheBytes, "page-cache-bytes", config.PageCacheBytes, "memory for decoded pages; 0 for 1 GiB")
+	flags.StringVar(&config.LogLevel, "log-level", config.LogLevel, "debug, info, warn or error")
+	paths := listFlag(config.AllowPaths)
+	flags.Var(&paths, "allow-path", "`directory` whose files SQL may read; may be repeated")
+	if err := parseFlags(flags, args, stdout); err != nil {
+		return config, err
+	}
+	config.AllowPaths = paths
+	if config.Root == "" {
+		return config, fmt.Errorf("%w: --root is required", errUsage)
+	}
+	return config, nil
+}
+
+// running is a started server.
+type running struct {
+	flight     *flightsql.Server
+	http       *http.Server
+	flightAddr string
+	httpAddr   string
+	failed     chan error
+}
+
+// startServer listens and serves in the background.
+func startServer(e *engine.Engine, config serveConfig, log *slog.Logger) (*running, error) {
+	options := flightsql.Options{Log: log, Users: config.Users}
+	if err := flightsql.CheckListen(config.Listen, options); err != nil {
+		return nil, err
+	}
+	flightServer, err := flightsql.New(e, options)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", config.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("Flight SQL cannot listen: %w; choose another address with --listen", err)
+	}
+	r := &running{flight: flightServer, flightAddr: listener.Addr().String(), failed: make(chan error, 2)}
+	if config.HTTP != "" {
+		httpListener, err := net.Listen("tcp", config.HTTP)
+		if err != nil {
+			listener.Close()
+			return nil, fmt.Errorf("metrics cannot listen: %w; choose another address with --http, or none with --http ''", err)
+		}
+		r.httpAddr = httpListener.Addr().String()
+		r.http = &http.Server{Handler: httpHandler(e), ReadHeaderTimeout: 10 * time.Second}
+		go func() {
+			if err := r.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
+				r.failed <- err
+			}
+		}()
+	}
+	go func() {
+		if err := flightServer.Serve(listener); err != nil {
+			r.failed <- err
+		}
+	}()
+	return r, nil
+}
+
+// stop lets running queries finish for a while.
+func (r *running) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	err := r.flight.Shutdown(ctx)
+	if r.http != nil {
+		err = errors.Join(err, r.http.Shutdown(ctx))
+	}
+	return err
+}
+
+// httpHandler serves what operators and load balancers look at.
+func httpHandler(e *engine.Engine) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(e.Metrics(), promhttp.HandlerOpts{}))
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		if err := e.Ready(ctx); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	return mux
+}
