@@ -19,6 +19,7 @@ type program struct {
 	nodes []node
 	in    *input
 	out   []*vec.Vector
+	mem   *arena
 }
 
 // newProgram compiles exprs over columns laid out as l.
@@ -27,7 +28,7 @@ func newProgram(w *worker, l layout, exprs []plan.Expr) (*program, error) {
 	for _, e := range exprs {
 		c.count(e)
 	}
-	p := &program{in: newInput(c.ids), out: make([]*vec.Vector, len(exprs))}
+	p := &program{in: newInput(c.ids), out: make([]*vec.Vector, len(exprs)), mem: c.mem}
 	for _, e := range exprs {
 		n, err := c.compile(e)
 		if err != nil {
@@ -40,6 +41,7 @@ func newProgram(w *worker, l layout, exprs []plan.Expr) (*program, error) {
 
 // eval computes every expression over the rows of b that count. The vectors are valid until the next eval.
 func (p *program) eval(b *vec.Batch) ([]*vec.Vector, error) {
+	p.mem.reset()
 	p.in.batch(b)
 	for i, n := range p.nodes {
 		v, err := n.eval(p.in)
@@ -59,10 +61,11 @@ type exprCompiler struct {
 	seen   map[string]int // how often an expression occurs, by fingerprint
 	shared map[string]node
 	inDict bool // below a dictNode
+	mem    *arena
 }
 
 func newExprCompiler(w *worker, l layout) *exprCompiler {
-	return &exprCompiler{w: w, l: l, ids: new(uint64), seen: map[string]int{}, shared: map[string]node{}}
+	return &exprCompiler{w: w, l: l, ids: new(uint64), seen: map[string]int{}, shared: map[string]node{}, mem: &arena{}}
 }
 
 // count records the subexpressions of e, so that those which occur twice are computed once.
@@ -145,7 +148,7 @@ func (c *exprCompiler) compileNode(e plan.Expr) (node, error) {
 	}
 	switch e := e.(type) {
 	case *plan.Call:
-		return newCallNode(e, kids, c.w.ev), nil
+		return newCallNode(e, kids, c.w.ev, c.mem), nil
 	case *plan.Cast:
 		return newCastNode(e, kids[0], c.w.ev)
 	case *plan.Compare:
@@ -233,27 +236,37 @@ type callNode struct {
 	volatile bool
 }
 
-func newCallNode(e *plan.Call, args []node, ev *extension.Eval) node {
+func newCallNode(e *plan.Call, args []node, ev *extension.Eval, mem *arena) node {
 	n := &callNode{bound: &e.Bound, name: e.Name, args: args, vals: make([]*vec.Vector, len(args)), ev: ev}
 	n.volatile = e.Bound.Func != nil && e.Bound.Func.Volatility == extension.Volatile
+	if fast := newArithNode(e, n, mem); fast != nil {
+		return fast
+	}
 	return n
 }
 
 func (c *callNode) eval(in *input) (*vec.Vector, error) {
-	constant := !c.volatile
 	for i, a := range c.args {
 		v, err := a.eval(in)
 		if err != nil {
 			return nil, err
 		}
 		c.vals[i] = v
-		constant = constant && v.Form == vec.Constant
-		if c.bound.Strict && v.Form == vec.Constant && v.IsNull(0) {
+		if c.bound.Strict && constantNull(v) {
 			return vec.NullOf(c.bound.Result, in.n), nil
 		}
 	}
-	n := in.n
-	if constant && n > 0 {
+	return c.run(in.n)
+}
+
+// run calls the kernel on the arguments in vals, once for all rows when they are constants.
+func (c *callNode) run(rows int) (*vec.Vector, error) {
+	constant := !c.volatile && rows > 0
+	for _, v := range c.vals {
+		constant = constant && v.Form == vec.Constant
+	}
+	n := rows
+	if constant {
 		for i, v := range c.vals {
 			c.vals[i] = constantRows(v, 1)
 		}
@@ -270,8 +283,8 @@ func (c *callNode) eval(in *input) (*vec.Vector, error) {
 	if c.bound.Strict {
 		out = c.strict(out, n)
 	}
-	if constant && n > 0 {
-		return toConstant(out, in.n), nil
+	if constant {
+		return toConstant(out, rows), nil
 	}
 	return out, nil
 }

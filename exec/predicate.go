@@ -34,12 +34,13 @@ type conjunction struct {
 	parts   []*conjunct
 	out     []int32
 	batches int
+	mem     *arena
 }
 
 // newConjunction compiles conditions over columns laid out as l.
 func newConjunction(w *worker, l layout, conditions []plan.Expr) (*conjunction, error) {
 	c := newExprCompiler(w, l)
-	k := &conjunction{}
+	k := &conjunction{mem: c.mem}
 	ranges := map[int]*conjunct{} // integer ranges of one column make one
 	for _, e := range conditions {
 		test, err := c.compile(e)
@@ -89,6 +90,7 @@ const adaptEvery = 16
 // is valid until the next apply.
 func (k *conjunction) apply(cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error) {
 	k.batches++
+	k.mem.reset()
 	measure := len(k.parts) > 1
 	if measure && k.batches%adaptEvery == 0 {
 		k.sort(func(p *conjunct) float64 {

@@ -465,6 +465,7 @@ type pairCondition struct {
 	need  []bool // by column of both sides
 	pick  []picker
 	state []byte
+	mem   *arena
 }
 
 func newPairCondition(w *worker, j *join) (*pairCondition, error) {
@@ -474,7 +475,7 @@ func newPairCondition(w *worker, j *join) (*pairCondition, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pairCondition{node: newKleeneNode(nodes, isFalse, c.ids), in: newInput(c.ids), need: make([]bool, len(j.out))}
+	p := &pairCondition{node: newKleeneNode(nodes, isFalse, c.ids), in: newInput(c.ids), need: make([]bool, len(j.out)), mem: c.mem}
 	p.cols, p.pick = make([]*vec.Vector, len(j.out)), make([]picker, len(j.out))
 	refs := map[plan.ColID]*plan.ColumnRef{}
 	for _, e := range j.other {
@@ -488,6 +489,7 @@ func newPairCondition(w *worker, j *join) (*pairCondition, error) {
 
 // eval returns the state of the conditions for each pair.
 func (c *pairCondition) eval(p *prober, left, right []int32) ([]byte, error) {
+	c.mem.reset()
 	at := p.places(left)
 	probeFrom, buildFrom := 0, p.j.probeWidth
 	if p.j.buildFirst {
