@@ -88,7 +88,7 @@ func (f *File) Scan(ctx context.Context, fn func(hi, lo uint64, p Position) erro
 		}
 		ordinal, row, ok := f.position(e.pos)
 		if !ok {
-			return f.strayPosition(e.pos)
+			return f.strayPosition(e.hi, e.lo, e.pos)
 		}
 		if err := fn(e.hi, e.lo, Position{f.tablets[ordinal].ID, row}); err != nil {
 			return err

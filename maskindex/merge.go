@@ -241,7 +241,7 @@ func (m *merger) take(s *stream, e *entry) error {
 	m.sum.Read++
 	ordinal, row, ok := s.f.position(e.pos)
 	if !ok {
-		return s.f.strayPosition(e.pos)
+		return s.f.strayPosition(e.hi, e.lo, e.pos)
 	}
 	o := &s.outlets[ordinal]
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"sort"
 
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"golang.org/x/sync/errgroup"
@@ -40,7 +41,7 @@ func (f *File) Probe(ctx context.Context, b *Batch, fn func(i int, p Position)) 
 		for _, m := range part {
 			ordinal, row, ok := f.position(m.pos)
 			if !ok {
-				return f.strayPosition(m.pos)
+				return f.strayPosition(b.hi[m.at], b.low(int(m.at)), m.pos)
 			}
 			fn(int(b.idx[m.at]), Position{f.tablets[ordinal].ID, row})
 		}
@@ -48,8 +49,10 @@ func (f *File) Probe(ctx context.Context, b *Batch, fn func(i int, p Position)) 
 	return nil
 }
 
-func (f *File) strayPosition(pos uint64) error {
-	return damaged(f.name, 0, "packed position %d names no row of its tablets", pos)
+// strayPosition is the error of a key whose position lies outside of the tablets.
+func (f *File) strayPosition(hi, lo, pos uint64) error {
+	n := sort.Search(len(f.dirHi), func(i int) bool { return f.dirHi[i] > hi || f.dirHi[i] == hi && f.low(i) > lo })
+	return damaged(f.name, int64(max(n-1, 0))*BlockSize, "packed position %d names no row of its tablets", pos)
 }
 
 // probe returns the matches of a batch, in order, in one slice a worker.

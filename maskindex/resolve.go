@@ -197,11 +197,7 @@ func (r *resolver) read(ctx context.Context, f *File, t Tablet, at uint64, entri
 	if len(f.tablets) != 1 || f.tablets[0] != (TabletRows{t.ID, t.Rows}) || f.f.keys != uint64(t.Rows) {
 		return nil, damaged(f.name, f.size-footerSize, "it is not the sidecar of tablet %d with %d rows", t.ID, t.Rows)
 	}
-	dead := f.deletes
-	if t.Committed != nil {
-		dead = roaring.Or(dead, t.Committed)
-	}
-	m, err := NewMask(dead, t.Rows)
+	m, err := NewMask(f.deletes, t.Rows)
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.DataCorrupted, "tablet %d: %w", t.ID, err)
 	}
@@ -214,7 +210,7 @@ func (r *resolver) read(ctx context.Context, f *File, t Tablet, at uint64, entri
 		}
 		for _, e := range c.entries {
 			if e.pos >= uint64(t.Rows) {
-				return nil, f.strayPosition(e.pos)
+				return nil, f.strayPosition(e.hi, e.lo, e.pos)
 			}
 			e.pos += at
 			entries = append(entries, e)
@@ -310,7 +306,7 @@ func (r *resolver) probeFile(ctx context.Context, name string, b *Batch, tablets
 	for _, p := range parts {
 		for _, m := range p {
 			if _, _, ok := f.position(m.pos); !ok {
-				return f.strayPosition(m.pos)
+				return f.strayPosition(b.hi[m.at], b.low(int(m.at)), m.pos)
 			}
 			found = append(found, m.pos)
 		}

@@ -12,7 +12,7 @@ import (
 type Tablet struct {
 	ID        uint64
 	Rows      uint32
-	Committed *roaring.Bitmap // committed dead rows, nil for none; must not change later
+	Committed *roaring.Bitmap // committed dead rows, nil for none and in staging; must not change later
 
 	// The rest is for staging tablets. Tablets of one append agree in Append, TruncateBefore and Disjoint.
 
@@ -89,6 +89,9 @@ func (s *Set) check() error {
 			(t.TruncateBefore != s.Staging[i-1].TruncateBefore || t.Disjoint != s.Staging[i-1].Disjoint) {
 			return sqlerr.New(sqlerr.Internal, "table %d: the tablets of append %d differ in what they say of it",
 				s.Table, t.Append)
+		}
+		if t.Committed != nil {
+			return sqlerr.New(sqlerr.Internal, "table %d: staging tablet %d has a committed mask", s.Table, t.ID)
 		}
 		if _, in := s.Base.tablets[t.ID]; in {
 			return sqlerr.New(sqlerr.Internal, "table %d: tablet %d is both in the base and in staging", s.Table, t.ID)
