@@ -173,17 +173,30 @@ func (c *crashFS) Rename(from, to string) error {
 	return nil
 }
 
-func (c *crashFS) Remove(name string) error {
+func (c *crashFS) Remove(name string) error { return c.remove(name, false) }
+
+func (c *crashFS) RemoveDir(name string) error { return c.remove(name, true) }
+
+func (c *crashFS) remove(name string, dir bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.find(name)
-	if err == nil {
-		err = c.step()
+	n, err := c.find(name)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		delete(c.live, name)
+	if n.dir != dir {
+		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOTDIR}
 	}
-	return err
+	for other := range c.live {
+		if n.dir && filepath.Dir(other) == name && other != name {
+			return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOTEMPTY}
+		}
+	}
+	if err := c.step(); err != nil {
+		return err
+	}
+	delete(c.live, name)
+	return nil
 }
 
 func (c *crashFS) SyncDir(dir string) error {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // fileSystem is what Local needs of a file system, so that tests can put one that forgets under it.
@@ -13,6 +14,7 @@ type fileSystem interface {
 	Link(from, to string) error          // fails when to exists
 	Rename(from, to string) error        // replaces to
 	Remove(name string) error
+	RemoveDir(name string) error // fails when it is a file or not empty
 	Mkdir(name string) error
 	SyncDir(name string) error // makes the names in a folder durable
 	Stat(name string) (fs.FileInfo, error)
@@ -39,6 +41,7 @@ func (osFileSystem) CreateNew(name string) (file, error) {
 func (osFileSystem) Link(from, to string) error                 { return os.Link(from, to) }
 func (osFileSystem) Rename(from, to string) error               { return os.Rename(from, to) }
 func (osFileSystem) Remove(name string) error                   { return os.Remove(name) }
+func (osFileSystem) RemoveDir(name string) error                { return syscall.Rmdir(name) }
 func (osFileSystem) Mkdir(name string) error                    { return os.Mkdir(name, 0o750) }
 func (osFileSystem) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
 func (osFileSystem) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,7 +25,7 @@ const tempDir = ".tmp"
 type Local struct {
 	root    string
 	fs      fileSystem
-	durable sync.Map // folders whose own names are known to be durable
+	durable sync.Map // folders whose own names were made durable; they may have been removed since
 }
 
 // OpenLocal returns the store in a directory, which it creates when it is missing.
@@ -162,10 +163,26 @@ func (l *Local) Delete(ctx context.Context, path string) error {
 	if err == nil {
 		err = l.fs.Remove(l.file(path))
 	}
-	if err != nil && !isAbsent(err) {
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
 		return fault(path, err)
 	}
+	dir, _ := splitPath(path)
+	l.removeEmpty(dir)
 	return nil
+}
+
+// removeEmpty removes a folder nothing is left in, and those above it that this leaves empty, but none at the top.
+func (l *Local) removeEmpty(dir string) {
+	for strings.Contains(dir, "/") {
+		l.durable.Delete(dir) // first: whoever makes it again must sync its name again
+		if l.fs.RemoveDir(l.file(dir)) != nil {
+			return // most likely it is not empty, and a folder too many does no harm
+		}
+		dir, _ = splitPath(dir)
+	}
 }
 
 // CleanTemp deletes what crashed writers left behind longer than age ago and returns the number of files.

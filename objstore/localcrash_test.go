@@ -44,6 +44,19 @@ func workload(c *crashFS) (acknowledged map[string]string, attempted map[string]
 			return
 		}
 		acknowledged[entry] = body
+		if i == 3 { // the folder goes with its last object, and comes again
+			for _, path := range []string{"tables/1/rows", "tables/0/rows"} {
+				delete(acknowledged, path)
+				if l.Delete(ctx, path) != nil {
+					return
+				}
+			}
+			attempted["tables/1/other"] = []string{body}
+			if l.Put(ctx, "tables/1/other", []byte(body)) != nil {
+				return
+			}
+			acknowledged["tables/1/other"] = body
+		}
 	}
 	return
 }

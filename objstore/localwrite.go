@@ -49,14 +49,34 @@ func (l *Local) PutIfAbsent(ctx context.Context, path string, data []byte) error
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer l.fs.Remove(temp)
-	dir, _ := splitPath(path)
-	if err := l.ensureDir(dir); err != nil {
+	err = l.place(path, func() error { return l.fs.Link(temp, l.file(path)) })
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s: %w", path, ErrExists)
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported):
+		return fmt.Errorf("writing %s: %w: the data directory needs a file system with hard links", path, err)
+	case err != nil:
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := l.fs.Link(temp, l.file(path)); err != nil {
-		return fault(path, err)
+	return l.syncFolder(path)
+}
+
+// placeTries is how often a file is put into a folder that others keep removing because it is empty.
+const placeTries = 5
+
+// place runs move, which puts a file at path, with the folder of path made.
+func (l *Local) place(path string, move func() error) error {
+	dir, _ := splitPath(path)
+	for try := 1; ; try++ {
+		err := l.ensureDir(dir)
+		if err == nil {
+			err = move()
+		}
+		if !errors.Is(err, fs.ErrNotExist) || try == placeTries {
+			return err
+		}
+		l.durable.Clear()
 	}
-	return l.syncFolder(path, dir)
 }
 
 // writeTemp leaves data synced in a temporary file.
@@ -80,20 +100,20 @@ func (l *Local) writeTemp(data []byte) (string, error) {
 }
 
 func (l *Local) rename(temp, path string) error {
-	dir, _ := splitPath(path)
-	err := l.ensureDir(dir)
-	if err == nil {
-		err = l.fs.Rename(temp, l.file(path))
-	}
-	if err != nil {
+	if err := l.place(path, func() error { return l.fs.Rename(temp, l.file(path)) }); err != nil {
 		l.fs.Remove(temp)
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return l.syncFolder(path, dir)
+	return l.syncFolder(path)
 }
 
-func (l *Local) syncFolder(path, dir string) error {
-	if err := l.fs.SyncDir(l.file(dir)); err != nil {
+func (l *Local) syncFolder(path string) error {
+	dir, _ := splitPath(path)
+	err := l.fs.SyncDir(l.file(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the object was deleted at once, and its folder with it
+	}
+	if err != nil {
 		return fmt.Errorf("syncing the folder of %s: %w: %w", path, ErrNotDurable, err)
 	}
 	return nil

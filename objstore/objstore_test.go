@@ -3,8 +3,10 @@ package objstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,6 +51,58 @@ func TestLocalPathHoldsTheObject(t *testing.T) {
 	if got, err := os.ReadFile(path); !ok || err != nil || string(got) != "rows" {
 		t.Errorf("%q: %q, %v", path, got, err)
 	}
+}
+
+func TestEmptyFoldersGoAndComeAgain(t *testing.T) {
+	l, ctx := openLocal(t), context.Background()
+	other, err := objstore.OpenLocal(l.Root()) // another process, which knows the folders too
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 3 {
+		for _, s := range []*objstore.Local{l, other} {
+			if err := s.Put(ctx, "tables/1/runs/a", nil); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+			if err := s.PutIfAbsent(ctx, "tables/1/runs/b", nil); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+			for _, path := range []string{"tables/1/runs/a", "tables/1/runs/b"} {
+				if err := l.Delete(ctx, path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if entries, err := os.ReadDir(filepath.Join(l.Root(), "tables")); err != nil || len(entries) != 0 {
+				t.Errorf("round %d: left %v, %v", round, entries, err)
+			}
+		}
+	}
+}
+
+func TestFoldersSurviveAWarOverThem(t *testing.T) {
+	l, ctx := openLocal(t), context.Background()
+	other, err := objstore.OpenLocal(l.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i, s := range []*objstore.Local{l, other, l, other} {
+		wg.Go(func() {
+			for round := range 50 {
+				path := fmt.Sprintf("tables/1/%d-%d", i, round)
+				if err := s.PutIfAbsent(ctx, path, []byte("x")); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Get(ctx, path); err != nil {
+					t.Error(err)
+				}
+				if err := s.Delete(ctx, path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestOpenLocalRefusesAFile(t *testing.T) {
