@@ -333,3 +333,26 @@ func TestAdoptOfUnknownTabletsIsRefused(t *testing.T) {
 		t.Fatal("derived from other staging tablets")
 	}
 }
+
+func TestSetsThatContradictThemselvesAreRefused(t *testing.T) {
+	tb, cache := staged(t, 2, plainOpen)
+	first := tb.staging[0]
+	for what, change := range map[string]func(s *Set){
+		"committed mask in staging": func(s *Set) { s.Staging[0].Committed = roaring.BitmapOf(0) },
+		"descending appends":        func(s *Set) { s.Staging[0].Append = 1 << 40 },
+		"tablet in base and staging": func(s *Set) {
+			s.Base, _ = NewBase("b", []Tablet{{ID: first.ID, Rows: first.Rows}}, nil)
+		},
+		"half an append truncates": func(s *Set) {
+			s.Staging = append(s.Staging, Tablet{ID: 500, Append: s.Staging[len(s.Staging)-1].Append, TruncateBefore: true},
+				Tablet{ID: 501, Append: s.Staging[len(s.Staging)-1].Append})
+		},
+		"rows that the sidecar has not": func(s *Set) { s.Staging[0].Rows++ },
+	} {
+		set := tb.set()
+		change(&set)
+		if _, err := cache.Masks(context.Background(), set); err == nil {
+			t.Errorf("%s was accepted", what)
+		}
+	}
+}

@@ -287,3 +287,27 @@ func TestProbeHonoursCancellation(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAPositionOutsideOfItsTabletIsAnError(t *testing.T) {
+	keys := makeKeys("sequential", Width64, 16, 1)
+	b := sidecarBytes(t, 1, keys, nil)
+	b[BlockSize+8] = 9 // rows of the tablet, in the first entry of the list
+	reseal(b)
+	batch, err := NewBatch(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, f := range openBoth(t, b) {
+		err := f.Probe(context.Background(), batch, func(_ int, p Position) {
+			if p.Row >= 9 {
+				t.Errorf("%s: %v was passed on", how, p)
+			}
+		})
+		if err == nil || !strings.Contains(err.Error(), "offset 0") {
+			t.Errorf("%s: %v", how, err)
+		}
+		if err := f.Check(context.Background()); err == nil {
+			t.Errorf("%s: Check found nothing", how)
+		}
+	}
+}
