@@ -269,6 +269,9 @@ func (h *hoister) join(n *Join) Node {
 	if n.Kind == Inner || n.Kind == Cross {
 		return h.filter(&Filter{Input: &Join{Kind: Cross, Left: n.Left, Right: n.Right}, Conditions: conds})
 	}
+	if n.Kind == Right {
+		return keepCols(h.join(&Join{Kind: Left, Left: n.Right, Right: n.Left, Other: conds}), n.Cols())
+	}
 	c := &Join{Kind: n.Kind, Left: n.Left, Right: n.Right, MarkCol: n.MarkCol}
 	left, right := colsOf(n.Left), colsOf(n.Right)
 	for _, cond := range conds {

@@ -8,8 +8,8 @@ import (
 
 // join distributes conditions over a join's sides.
 func (p *pusher) join(n *Join, conds []Expr) Node {
+	n = strengthen(n, conds)
 	left, right := colsOf(n.Left), colsOf(n.Right)
-	n = strengthen(n, conds, left, right)
 	on := joinConditions(n)
 	switch n.Kind {
 	case Inner, Cross:
@@ -79,7 +79,8 @@ func pruneEmpty(n *Join) Node {
 }
 
 // strengthen turns an outer join into a stricter one when conds drop the rows it pads.
-func strengthen(n *Join, conds []Expr, left, right colSet) *Join {
+func strengthen(n *Join, conds []Expr) *Join {
+	left, right := colsOf(n.Left), colsOf(n.Right)
 	rejects := func(side colSet) bool {
 		return slices.ContainsFunc(conds, func(c Expr) bool {
 			r := refs(c)
@@ -100,11 +101,10 @@ func strengthen(n *Join, conds []Expr, left, right colSet) *Join {
 		case keepsLeft:
 			c.Kind = Left
 		case keepsRight:
-			c.Kind, c.Left, c.Right = Left, n.Right, n.Left
 			return normalizeJoin(&Join{Kind: Left, Left: n.Right, Right: n.Left, Other: joinConditions(n)})
 		}
 	case Right:
-		return strengthen(normalizeJoin(&Join{Kind: Left, Left: n.Right, Right: n.Left, Other: joinConditions(n)}), conds, right, left)
+		return strengthen(normalizeJoin(&Join{Kind: Left, Left: n.Right, Right: n.Left, Other: joinConditions(n)}), conds)
 	}
 	return &c
 }
