@@ -25,7 +25,7 @@ func main() {
 	batch := flag.Int("batch", 20000, "changes an append")
 	appends := flag.Int("appends", 50, "appends to measure")
 	masked := flag.String("masked", "1,10", "percent of rows to mask; empty for none")
-	profile := flag.String("cpuprofile", "", "write a CPU profile of the appends")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of the last measurement")
 	flag.Parse()
 	if *root == "" {
 		dir, err := os.MkdirTemp("", "tidemark-bench-")
@@ -47,7 +47,7 @@ func main() {
 	for _, field := range strings.Split(*masked, ",") {
 		percent, err := strconv.Atoi(field)
 		check(err)
-		measureMasks(filepath.Join(*root, "masks-"+field), n, percent)
+		measureMasks(filepath.Join(*root, "masks-"+field), n, percent, *profile)
 	}
 }
 
@@ -119,6 +119,17 @@ func (h *house) position() int {
 	return n
 }
 
+// profiled starts a CPU profile into a file, if there is a name, and returns what ends it.
+func profiled(name string) func() {
+	if name == "" {
+		return func() {}
+	}
+	f, err := os.Create(name)
+	check(err)
+	check(pprof.StartCPUProfile(f))
+	return pprof.StopCPUProfile
+}
+
 // measureAppends loads n rows, then times appends of batch random-key changes each.
 func measureAppends(root string, n, batch, appends int, profile string) {
 	h := open(root, map[string]string{
@@ -132,12 +143,7 @@ func measureAppends(root string, n, batch, appends int, profile string) {
 	h.waitFor(func() bool { return h.position() >= 0 })
 	loaded := time.Now()
 	fmt.Printf("rows %10d | load %6.2f s, %.2f M rows/s", n, loaded.Sub(started).Seconds(), float64(n)/loaded.Sub(started).Seconds()/1e6)
-	if profile != "" {
-		f, err := os.Create(profile)
-		check(err)
-		check(pprof.StartCPUProfile(f))
-		defer pprof.StopCPUProfile()
-	}
+	defer profiled(profile)()
 	from := h.position()
 	began := time.Now()
 	h.waitFor(func() bool { return h.position() >= limit-batch })
@@ -155,7 +161,7 @@ var queries = []struct{ name, text string }{
 }
 
 // measureMasks times queries before and after percent of n rows were deleted and the masks committed.
-func measureMasks(root string, n, percent int) {
+func measureMasks(root string, n, percent int, profile string) {
 	h := open(root, map[string]string{"execution.cdc.append_max_rows": "1000000", "execution.cdc.vacuum_budget_ms": "0"})
 	defer h.close()
 	deletes := n / 100 * percent
@@ -170,6 +176,7 @@ func measureMasks(root string, n, percent int) {
 	h.value("ALTER CDC TABLE t SUSPEND")
 	h.value("CREATE TABLE u AS SELECT * FROM t")
 	fmt.Printf("%d rows, %d %% masked (%s masked rows):\n", n, percent, h.value("SELECT sum(masked_rows)::bigint FROM information_schema.tablets"))
+	defer profiled(profile)()
 	for _, q := range queries {
 		masked, plain := h.race(q.text, strings.ReplaceAll(q.text, "FROM t", "FROM u"))
 		live := float64(n-deletes) / float64(n)
