@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidemarkdb/tidemark/objstore"
 	"github.com/tidemarkdb/tidemark/tablet"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -197,8 +196,4 @@ func (c *Cache) Stats() CacheStats {
 		s.mu.Unlock()
 	}
 	return st
-}
-
-func (c *Cache) open(ctx context.Context, store objstore.Store, path string, o OpenOptions) (*File, error) {
-	return c.files.open(ctx, o.Tablet, func() (*File, error) { return openFile(ctx, store, path, o) })
 }

@@ -23,6 +23,10 @@ type OpenOptions struct {
 	// pages are cached under this name.
 	Tablet tablet.ID
 
+	// Foreign says that the file is no tablet of ours: no seal is asked for, and Tablet, when set, is but the name
+	// that the cache keeps it under. A file that changes needs another name.
+	Foreign bool
+
 	// Cache keeps decoded pages between scans. nil keeps none; it is not used without Tablet.
 	Cache *Cache
 }
@@ -37,6 +41,7 @@ type File struct {
 	own     bool
 	headers []uint32 // CRC of every page header in file order; own files only
 	tablet  tablet.ID
+	foreign bool
 	cache   *Cache
 }
 
@@ -64,18 +69,27 @@ type chunk struct {
 
 // Open opens the file at path. The caller must close it.
 func Open(ctx context.Context, store objstore.Store, path string, o OpenOptions) (*File, error) {
-	if o.Cache != nil && o.Tablet != 0 {
-		return o.Cache.open(ctx, store, path, o)
-	}
-	return openFile(ctx, store, path, o)
+	return openAny(ctx, path, o, func() (*source, error) { return openSource(ctx, store, path) })
 }
 
-func openFile(ctx context.Context, store objstore.Store, path string, o OpenOptions) (file *File, err error) {
-	src, err := openSource(ctx, store, path)
+// OpenPath opens a file of the local file system. The caller must close it.
+func OpenPath(ctx context.Context, path string, o OpenOptions) (*File, error) {
+	return openAny(ctx, path, o, func() (*source, error) { return openLocal(path) })
+}
+
+func openAny(ctx context.Context, path string, o OpenOptions, open func() (*source, error)) (*File, error) {
+	if o.Cache != nil && o.Tablet != 0 {
+		return o.Cache.files.open(ctx, o.Tablet, func() (*File, error) { return openFile(ctx, path, o, open) })
+	}
+	return openFile(ctx, path, o, open)
+}
+
+func openFile(ctx context.Context, path string, o OpenOptions, open func() (*source, error)) (file *File, err error) {
+	src, err := open()
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	f := &File{path: path, src: src, tablet: o.Tablet, cache: o.Cache}
+	f := &File{path: path, src: src, tablet: o.Tablet, foreign: o.Foreign || o.Tablet == 0, cache: o.Cache}
 	if o.Tablet == 0 {
 		f.cache = nil
 	}
@@ -84,7 +98,7 @@ func openFile(ctx context.Context, store objstore.Store, path string, o OpenOpti
 			src.release()
 		}
 	}()
-	err = f.guard(func() error { return f.init(ctx, o.Tablet != 0) })
+	err = f.guard(func() error { return f.init(ctx, !f.foreign) })
 	if err != nil {
 		return nil, f.damaged(err)
 	}
@@ -238,7 +252,7 @@ func (f *File) damaged(err error) error {
 		return err
 	case errors.Is(err, errClosed):
 		return sqlerr.New(sqlerr.Internal, "Parquet file %s: %w", f.path, err)
-	case f.tablet != 0:
+	case !f.foreign:
 		return sqlerr.New(sqlerr.DataCorrupted, "tablet file %s: %w", f.path, err).
 			Hintf("run flightsrv check on the data root and restore the file from a backup")
 	}

@@ -20,10 +20,22 @@ type Mask interface {
 	LiveWords(dst []uint64, from, n uint32) []uint64
 }
 
-// Scan says what to read from a file. One Scan may serve many readers at once; it must not change meanwhile.
+// RowFilter is a condition that the caller evaluates, before columns that no filter needs are decoded.
+type RowFilter struct {
+	Columns []int // places in File.Columns of what Select looks at
+
+	// Select returns the rows of sel (nil: all n) that pass, never nil. cols are the vectors of Columns. What it
+	// returns stays as it is until its next call.
+	Select func(cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error)
+}
+
+// Scan says what to read from a file. One Scan may serve many readers at once, as far as its Filters may be called at
+// once; it must not change meanwhile.
 type Scan struct {
 	Columns    []int            // places in File.Columns, in the order of the batches' vectors
 	Predicates []Predicate      // all must hold; see Exact
+	Prune      []Predicate      // hold for every row that counts: they prune and are not evaluated
+	Filters    []RowFilter      // applied in order to the rows that pass the predicates
 	Runtime    []*RuntimeFilter // pass what they have published
 	Mask       Mask             // nil: every row is live
 	Position   bool             // append a BIGINT vector of row ordinals in the file
@@ -96,6 +108,9 @@ func (f *File) groupMayMatch(g int, predicates []Predicate) bool {
 // current returns the predicates with those that runtime filters have published by now.
 func (s *Scan) current() []Predicate {
 	out := s.Predicates
+	if len(s.Prune) > 0 {
+		out = append(out[:len(out):len(out)], s.Prune...)
+	}
 	for _, r := range s.Runtime {
 		if b := r.bounds.Load(); b != nil {
 			out = append(out[:len(out):len(out)], b.predicates(r.Column)...)
@@ -123,6 +138,8 @@ type Reader struct {
 	words   []uint64
 	sel     vec.Selection
 	started bool
+	looked  int // the most columns that one of the scan's filters looks at
+	cols    []*vec.Vector
 }
 
 // liveBound is one runtime filter as the reader has seen it.
@@ -165,6 +182,14 @@ func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
 			return nil, err
 		}
 		r.runtime = append(r.runtime, liveBound{from: rf})
+	}
+	for _, rf := range s.Filters {
+		for _, c := range rf.Columns {
+			if err := use(c); err != nil {
+				return nil, err
+			}
+		}
+		r.looked = max(r.looked, len(rf.Columns))
 	}
 	r.orderFilters()
 	return r, nil
@@ -366,7 +391,32 @@ func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (ve
 			return sel, nil
 		}
 	}
+	for i := range r.scan.Filters {
+		var err error
+		if sel, err = r.selectRows(ctx, &r.scan.Filters[i], from, n, sel); err != nil || none(sel) {
+			return sel, err
+		}
+	}
 	return sel, nil
+}
+
+// selectRows narrows sel to the rows that pass a filter of the caller's.
+func (r *Reader) selectRows(ctx context.Context, f *RowFilter, from, n int, sel vec.Selection) (vec.Selection, error) {
+	if r.cols == nil {
+		r.cols = make([]*vec.Vector, r.looked)
+	}
+	for i, c := range f.Columns {
+		v, err := r.columns[c].slice(ctx, r, from, n, sel)
+		if err != nil {
+			return nil, err
+		}
+		r.cols[i] = v
+	}
+	sel, err := f.Select(r.cols[:len(f.Columns)], n, sel)
+	if len(sel) == n {
+		return nil, err
+	}
+	return sel, err
 }
 
 func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel vec.Selection) (vec.Selection, error) {
@@ -413,14 +463,16 @@ func (r *Reader) prune(ctx context.Context) error {
 	if !changed {
 		return nil
 	}
-	r.started = true
 	predicates := r.scan.current()
 	r.spans = [][2]int{{r.at, r.to}}
 	group := &r.f.groups[r.group]
 	if r.scan.Mask != nil && r.scan.Mask.AllDead(uint32(group.first)+uint32(r.at), uint32(r.to-r.at)) ||
 		!r.f.groupMayMatch(r.group, predicates) {
-		r.spans = nil
+		r.spans, r.started = nil, true
 		return nil
+	}
+	if excluded, err := r.bloomPrune(ctx); err != nil || excluded {
+		return err
 	}
 	for i := range predicates {
 		spans, err := r.pageSpans(ctx, &predicates[i])
@@ -430,6 +482,27 @@ func (r *Reader) prune(ctx context.Context) error {
 		r.spans = intersect(r.spans, spans)
 	}
 	return nil
+}
+
+// bloomPrune asks, at the first call, the row group's bloom filters.
+func (r *Reader) bloomPrune(ctx context.Context) (excluded bool, err error) {
+	if r.started {
+		return false, nil
+	}
+	r.started = true
+	for i := range r.scan.Predicates {
+		excluded, err = r.f.bloomExcludes(ctx, r.group, &r.scan.Predicates[i])
+		if err != nil || excluded {
+			break
+		}
+	}
+	if excluded {
+		r.spans = nil
+		if c := r.scan.Counters; c != nil {
+			c.GroupsPruned.Add(1)
+		}
+	}
+	return excluded, err
 }
 
 // pageSpans returns the rows of the pages that may hold a row that passes p.

@@ -57,6 +57,13 @@ func openSource(ctx context.Context, store objstore.Store, path string) (*source
 	return s, nil
 }
 
+// openLocal maps a file of the local file system.
+func openLocal(path string) (*source, error) {
+	s := &source{path: path, local: true}
+	s.users.Store(1)
+	return s, s.mapLocal(path)
+}
+
 func (s *source) mapLocal(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
