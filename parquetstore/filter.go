@@ -42,6 +42,42 @@ func newFilter(p Predicate, t vec.Type) *filter {
 	return f
 }
 
+// mergeRanges joins the comparisons of one column of integers into one range, which takes one pass over the rows.
+func mergeRanges(predicates []Predicate, columns []Column) []Predicate {
+	var out []Predicate
+	at := map[int]int{} // place in out of a column's range
+	for _, p := range predicates {
+		t := columns[p.Column].Type
+		i, seen := at[p.Column]
+		if !p.isRange(t) {
+			out = append(out, p)
+			continue
+		}
+		if !seen {
+			at[p.Column] = len(out)
+			out = append(out, p)
+			continue
+		}
+		a, b, okA := out[i].closedRange(limits[int64]())
+		c, d, okB := p.closedRange(limits[int64]())
+		low, high := max(a, c), min(b, d)
+		if !okA || !okB {
+			low, high = 1, 0
+		}
+		out[i] = Predicate{Column: p.Column, Op: Between, Values: []vec.Value{vec.IntValue(t, low), vec.IntValue(t, high)}}
+	}
+	return out
+}
+
+// isRange reports a comparison with integers that closedRange understands.
+func (p *Predicate) isRange(t vec.Type) bool {
+	switch t.Phys() {
+	case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
+		return p.Op <= Between && p.Op != Ne && !p.hasNullValue()
+	}
+	return false
+}
+
 // apply appends to out the rows of sel (nil: all) of v that pass. out must not overlap sel unless it starts where
 // sel does: the kernels write behind where they read.
 func (f *filter) apply(v *vec.Vector, sel, out vec.Selection) vec.Selection {
@@ -247,26 +283,26 @@ func intSet(values []vec.Value) func(int64) bool {
 	return func(x int64) bool { _, ok := set[x]; return ok }
 }
 
-// holds reports whether a value that compares to the constants as given passes.
-func (p *Predicate) holds(compare func(vec.Value) int) bool {
+// holds reports whether a value that compares to constant i as compare says passes.
+func (p *Predicate) holds(compare func(i int) int) bool {
 	switch p.Op {
 	case Eq:
-		return compare(p.Values[0]) == 0
+		return compare(0) == 0
 	case Ne:
-		return compare(p.Values[0]) != 0
+		return compare(0) != 0
 	case Lt:
-		return compare(p.Values[0]) < 0
+		return compare(0) < 0
 	case Le:
-		return compare(p.Values[0]) <= 0
+		return compare(0) <= 0
 	case Gt:
-		return compare(p.Values[0]) > 0
+		return compare(0) > 0
 	case Ge:
-		return compare(p.Values[0]) >= 0
+		return compare(0) >= 0
 	case Between:
-		return compare(p.Values[0]) >= 0 && compare(p.Values[1]) <= 0
+		return compare(0) >= 0 && compare(1) <= 0
 	case In:
 		for i := range p.Values {
-			if !p.Values[i].Null && compare(p.Values[i]) == 0 {
+			if !p.Values[i].Null && compare(i) == 0 {
 				return true
 			}
 		}
@@ -274,14 +310,45 @@ func (p *Predicate) holds(compare func(vec.Value) int) bool {
 	return false
 }
 
+// floatKey maps floats to integers of the same order: zeros are equal, NaN comes after everything.
+func floatKey(x float64) int64 {
+	if x != x {
+		return math.MaxInt64
+	}
+	b := int64(math.Float64bits(x))
+	return (b ^ b>>63&math.MaxInt64) + b>>63&1
+}
+
 func floatTest[T float32 | float64](p Predicate) tester {
-	if p.hasNullValue() {
+	if p.hasNullValue() || p.Op == IsNull || p.Op == IsNotNull {
 		return passNone
 	}
+	keys := p
+	keys.Values = slices.Clone(p.Values)
+	for i := range keys.Values {
+		keys.Values[i].I = floatKey(keys.Values[i].F)
+	}
+	pass := func(int64) bool { return false }
+	switch p.Op {
+	case Ne:
+		not := keys.Values[0].I
+		pass = func(x int64) bool { return x != not }
+	case In:
+		pass = intSet(keys.Values)
+	default:
+		low, high, ok := keys.closedRange(limits[int64]())
+		if !ok {
+			return passNone
+		}
+		return func(v *vec.Vector, sel, out vec.Selection) vec.Selection {
+			return choose(vec.Cast[T](v.Data)[:v.N], sel, out, func(x T) bool {
+				k := floatKey(float64(x))
+				return k >= low && k <= high
+			})
+		}
+	}
 	return func(v *vec.Vector, sel, out vec.Selection) vec.Selection {
-		return choose(vec.Cast[T](v.Data)[:v.N], sel, out, func(x T) bool {
-			return p.holds(func(c vec.Value) int { return vec.CompareFloat(float64(x), c.F) })
-		})
+		return choose(vec.Cast[T](v.Data)[:v.N], sel, out, func(x T) bool { return pass(floatKey(float64(x))) })
 	}
 }
 
@@ -289,15 +356,19 @@ func wideTest(p Predicate, t vec.Type) tester {
 	if p.hasNullValue() {
 		return passNone
 	}
-	compare := vec.CompareInt128
+	order := vec.CompareInt128
 	if t.ID == vec.UUID {
-		compare = func(a, b vec.Int128) int {
+		order = func(a, b vec.Int128) int {
 			return cmp.Or(cmp.Compare(uint64(a.Hi), uint64(b.Hi)), cmp.Compare(a.Lo, b.Lo))
 		}
 	}
+	constants := make([]vec.Int128, len(p.Values))
+	for i, v := range p.Values {
+		constants[i] = v.Int128()
+	}
 	return func(v *vec.Vector, sel, out vec.Selection) vec.Selection {
 		return choose(vec.Cast[vec.Int128](v.Data)[:v.N], sel, out, func(x vec.Int128) bool {
-			return p.holds(func(c vec.Value) int { return compare(x, c.Int128()) })
+			return p.holds(func(i int) int { return order(x, constants[i]) })
 		})
 	}
 }
@@ -307,7 +378,7 @@ func bytesTest(p Predicate) tester {
 		return passNone
 	}
 	pass := func(s []byte) bool {
-		return p.holds(func(c vec.Value) int { return bytes.Compare(s, vec.StringBytes(c.S)) })
+		return p.holds(func(i int) int { return bytes.Compare(s, vec.StringBytes(p.Values[i].S)) })
 	}
 	switch p.Op {
 	case Prefix:

@@ -175,7 +175,9 @@ func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
 		if !Exact(c.Type, p.Op) {
 			return nil, sqlerr.New(sqlerr.Internal, "scans do not evaluate operator %d on %s", p.Op, c.Type)
 		}
-		r.filters = append(r.filters, newFilter(p, c.Type))
+	}
+	for _, p := range mergeRanges(s.Predicates, f.schema.columns) {
+		r.filters = append(r.filters, newFilter(p, f.schema.columns[p.Column].Type))
 	}
 	for _, rf := range s.Runtime {
 		if err := use(rf.Column); err != nil {

@@ -1,6 +1,7 @@
 package parquetstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -136,6 +137,14 @@ func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 			}
 			for range r.IntN(3) {
 				s.Predicates = append(s.Predicates, randomPredicate(r, columns, rows))
+			}
+			if r.IntN(4) == 0 { // several comparisons of one column join into a range
+				for range 3 {
+					p := randomPredicate(r, columns[:8], rows)
+					p.Column, p.Op = 6, []Op{Lt, Le, Gt, Ge, Eq}[r.IntN(5)]
+					p.Values = []vec.Value{rows[6][r.IntN(len(rows[6]))]}
+					s.Predicates = append(s.Predicates, p)
+				}
 			}
 			dead := roaring.New()
 			if r.IntN(2) == 0 {
@@ -332,6 +341,18 @@ func TestInexactPredicatesAreRefused(t *testing.T) {
 			_, err := f.NewReader(&Scan{Predicates: []Predicate{{Column: i, Op: op, Values: []vec.Value{{}, {}}}}}, Morsel{})
 			if (err == nil) != Exact(c.Type, op) {
 				t.Errorf("operator %d on %s: exact is %v, error %v", op, c.Type, Exact(c.Type, op), err)
+			}
+		}
+	}
+}
+
+func TestFloatKeyOrdersAsTheEngineDoes(t *testing.T) {
+	inf := math.Inf(1)
+	all := []float64{-inf, -math.MaxFloat64, -1.5, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, 1, inf, math.NaN()}
+	for _, a := range all {
+		for _, b := range all {
+			if got, want := cmp.Compare(floatKey(a), floatKey(b)), vec.CompareFloat(a, b); got != want {
+				t.Errorf("%v and %v: %d, want %d", a, b, got, want)
 			}
 		}
 	}
