@@ -15,7 +15,7 @@ type filter struct {
 	typ       vec.Type
 	test      func(v *vec.Vector, sel, out vec.Selection) vec.Selection // of a flat vector; ignores NULLs
 	dict      *vec.Vector
-	pass      []bool // of dict's entries
+	pass      []byte // of dict's entries, 1 or 0
 }
 
 // newFilter prepares a predicate for which [Exact] holds.
@@ -101,16 +101,37 @@ func (f *filter) apply(v *vec.Vector, sel, out vec.Selection) vec.Selection {
 
 func (f *filter) applyDictionary(v *vec.Vector, sel, out vec.Selection) vec.Selection {
 	if f.dict != v.Dict {
-		f.dict, f.pass = v.Dict, make([]bool, v.Dict.N)
+		f.dict, f.pass = v.Dict, make([]byte, v.Dict.N)
 		for _, i := range f.apply(v.Dict, nil, nil) {
-			f.pass[i] = true
+			f.pass[i] = 1
 		}
 	}
 	if v.Valid != nil {
 		sel = selectNulls(v, sel, make(vec.Selection, 0, v.N), false)
 	}
-	pass := f.pass
-	return choose(v.Index, sel, out, func(code int32) bool { return pass[code] })
+	return chooseCodes(v.Index, f.pass, sel, out)
+}
+
+// chooseCodes appends the rows whose code's entry passes.
+func chooseCodes(codes []int32, pass []byte, sel, out vec.Selection) vec.Selection {
+	n := len(codes)
+	if sel != nil {
+		n = len(sel)
+	}
+	at := len(out)
+	out = slices.Grow(out, n)[:at+n]
+	if sel == nil {
+		for i, code := range codes {
+			out[at] = int32(i)
+			at += int(pass[code])
+		}
+		return out[:at]
+	}
+	for _, i := range sel {
+		out[at] = i
+		at += int(pass[codes[i]])
+	}
+	return out[:at]
 }
 
 // selectNulls appends the rows that are NULL, or those that are not.
