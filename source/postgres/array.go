@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/tidemarkdb/tidemark/vec"
@@ -93,8 +92,6 @@ type cursor struct {
 	rest []byte
 	bad  bool
 }
-
-var errShort = errors.New("it ends too early")
 
 func (r *cursor) bytes(n int) []byte {
 	if n < 0 || n > len(r.rest) {
