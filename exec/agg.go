@@ -134,6 +134,8 @@ type aggWorker struct {
 	hashes []uint64
 	direct bool // fold nothing more: groups hardly repeat
 	seen   int64
+	// spilled is set once something went to files: then all goes there, to leave memory to the tables of partitions.
+	spilled bool
 }
 
 func (a *aggregation) local(w *worker) (consumer, error) {
@@ -232,6 +234,17 @@ func (aw *aggWorker) settle() error {
 			return err
 		}
 	}
+	if err := aw.spill(); err != nil {
+		return err
+	}
+	// An empty table is small; that it may not be granted while others hold the rest is no reason to fail.
+	aw.res.resize(aw.memory())
+	return nil
+}
+
+// spill writes the partitions to files.
+func (aw *aggWorker) spill() error {
+	aw.spilled = true
 	for _, p := range []*partitions{aw.rows, aw.states} {
 		if p != nil {
 			if err := p.spill(); err != nil {
@@ -239,7 +252,8 @@ func (aw *aggWorker) settle() error {
 			}
 		}
 	}
-	return aw.res.require(aw.memory())
+	aw.res.resize(0)
+	return nil
 }
 
 func (aw *aggWorker) flush() error { return nil }
@@ -247,9 +261,10 @@ func (aw *aggWorker) flush() error { return nil }
 // open decides how the workers' results come together.
 func (a *aggregation) open(q *query, workers int) error {
 	a.parts = ticket{}
-	partitioned := false
+	partitioned, spilled := false, false
 	for _, aw := range a.workers {
 		partitioned = partitioned || aw.rows != nil || aw.states != nil
+		spilled = spilled || aw.spilled
 	}
 	if !partitioned {
 		return a.mergeTables()
@@ -259,10 +274,15 @@ func (a *aggregation) open(q *query, workers int) error {
 	}
 	return q.parallel(len(a.workers), func(i int) error {
 		aw := a.workers[i]
-		if aw.table.len() == 0 || a.width == 0 {
-			return nil
+		if aw.table.len() > 0 && a.width > 0 {
+			if err := aw.partition(); err != nil {
+				return err
+			}
 		}
-		return aw.partition()
+		if spilled {
+			return aw.spill()
+		}
+		return nil
 	})
 }
 

@@ -25,6 +25,11 @@ func (c *compiler) compile(n plan.Node) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, b := range s.branches {
+		if b.m == nil {
+			b.m = m
+		}
+	}
 	s.add(metered(m))
 	return s, nil
 }

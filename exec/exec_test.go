@@ -49,6 +49,7 @@ func TestQueries(t *testing.T) {
 		{"select o.id, c.id from o join c on o.cust < c.id order by 1, 2 limit 3 offset 1", []string{"1|12", "1|13", "2|11"}},
 		{"select case when amount > 5 then 'big' when amount is null then 'none' else 'small' end k, count(*) from o group by k order by k", []string{"big|2", "none|1", "small|4"}},
 		{"select area, count(distinct note), count(*) from o join c on o.cust = c.id group by area order by area", []string{"north|3|3", "south|2|2"}},
+		{"select count(*) from (values (0::float8), (-0::float8), ('NaN'::float8), ('NaN'::float8)) v(x) group by x order by 1", []string{"2", "2"}},
 		{"values (1, 'a'), (2, null)", []string{"1|a", "2|NULL"}},
 		{"select count(distinct cust), sum(distinct amount) from o", []string{"4|23.75"}},
 		{"select cust from o union select id from c order by 1", []string{"10", "11", "12", "13", "99", "NULL"}},

@@ -30,6 +30,7 @@ type branch struct {
 	before []func() error // what must have run before the source opens: builds of joins, sinks of blocking operators
 	source source
 	stages []stage
+	m      *nodeMetrics // of the operator that the source is part of
 }
 
 // stream is a relation in the making: the rows of its branches, one branch after the other.
@@ -90,7 +91,7 @@ func (q *query) drain(s *stream, m *nodeMetrics, to sink) error {
 		sinks[i] = c
 	}
 	for _, b := range s.branches {
-		if err := q.runBranch(b, m, workers, sinks); err != nil {
+		if err := q.runBranch(b, workers, sinks); err != nil {
 			return err
 		}
 		if stop.Load() {
@@ -104,7 +105,7 @@ func (q *query) drain(s *stream, m *nodeMetrics, to sink) error {
 	})
 }
 
-func (q *query) runBranch(b *branch, m *nodeMetrics, workers []*worker, sinks []consumer) (err error) {
+func (q *query) runBranch(b *branch, workers []*worker, sinks []consumer) (err error) {
 	for _, f := range b.before {
 		if err := f(); err != nil {
 			return err
@@ -124,7 +125,7 @@ func (q *query) runBranch(b *branch, m *nodeMetrics, workers []*worker, sinks []
 	}
 	return q.parallel(len(workers), func(i int) error {
 		w := workers[i]
-		w.clock.enter(m)
+		w.clock.enter(b.m)
 		defer w.clock.enter(nil)
 		err := b.runWorker(w, sinks[i])
 		if err == errStop {
