@@ -30,16 +30,6 @@ func (l *chunkList) read(i int) (*vec.Batch, error) {
 	return l.items[i].s.read(l.types)
 }
 
-// memory returns the bytes of the batches in memory.
-func (l *chunkList) memory() (size int64) {
-	for _, it := range l.items {
-		if it.b != nil {
-			size += it.b.MemoryBytes()
-		}
-	}
-	return size
-}
-
 // spill writes every batch in memory to the file.
 func (l *chunkList) spill(q *query, file *spillFile) error {
 	for i := range l.items {

@@ -243,7 +243,7 @@ func (c *groupCall) finishOrdered(q *query) error {
 	}
 	cols, rows := make([]*vec.Vector, len(c.ordered.types)), 0
 	for i, t := range c.ordered.types {
-		col, err := concat(t, chunks, i)
+		col, err := concat(q, t, chunks, i)
 		if err != nil {
 			return err
 		}

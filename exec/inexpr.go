@@ -9,11 +9,10 @@ import (
 
 // int64Set is a set of integers: open addressing, built once and read by any goroutine.
 type int64Set struct {
-	slots   []int64
-	full    []bool
-	shift   uint
-	n       int
-	hasZero bool
+	slots []int64
+	full  []bool
+	shift uint
+	n     int
 }
 
 func newInt64Set(capacity int) *int64Set {

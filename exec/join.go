@@ -174,6 +174,9 @@ func (j *join) build(build *stream) error {
 	if err := j.q.drain(build, j.m, j.builder); err != nil {
 		return err
 	}
+	if err := j.reserveTable(); err != nil {
+		return err
+	}
 	var err error
 	if !j.grace {
 		j.table, err = j.newTable(j.takeBuilt())
@@ -184,6 +187,27 @@ func (j *join) build(build *stream) error {
 		}
 	}
 	return err
+}
+
+// reserveTable reserves what making the table takes beside the rows collected: a copy of them, for the moment. Where
+// that is refused the rows go to files.
+func (j *join) reserveTable() error {
+	var size int64
+	for _, b := range j.builders {
+		size += b.rows.memory()
+	}
+	if j.grace || j.res.resize(size) {
+		return nil
+	}
+	if !j.canSpill() {
+		return j.res.exceeded(size)
+	}
+	for _, b := range j.builders {
+		if err := b.spill(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeBuilt returns every chunk of the build side.

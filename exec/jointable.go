@@ -46,10 +46,7 @@ func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
 			Hintf("set execution.memory_limit so that the join works in parts")
 	}
 	err := j.q.parallel(len(t.cols), func(i int) (err error) {
-		if err := j.q.check(); err != nil {
-			return err
-		}
-		t.cols[i], err = concat(j.buildTypes[i], chunks, i)
+		t.cols[i], err = concat(j.q, j.buildTypes[i], chunks, i)
 		return err
 	})
 	if err != nil {

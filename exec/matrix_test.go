@@ -169,24 +169,20 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// refusing runs a plan with a budget that grants the first n reservations alone.
-func refusing(root plan.Node, env *Env, grants int64, always bool) ([]string, error, int64) {
+// refusing runs a plan with a budget that refuses one reservation, after so many grants.
+func refusing(root plan.Node, env *Env, grants int64) (out []string, asks int64, err error) {
 	var asked atomic.Int64
 	b := &budget{refuse: func(string, int64) bool {
-		n := asked.Add(1)
-		if always {
-			return n > grants
-		}
-		return n == grants+1
+		return asked.Add(1) == grants+1
 	}}
 	q := &query{env: env, threads: env.Threads, budget: b}
 	rows, err := q.run(context.Background(), root)
 	if err != nil {
-		return nil, err, asked.Load()
+		return nil, asked.Load(), err
 	}
 	defer rows.Close()
-	out, err := readAll(rows)
-	return out, err, asked.Load()
+	out, err = readAll(rows)
+	return out, asked.Load(), err
 }
 
 // TestRefusedMemory refuses memory at every step in turn, without and with files to spill to: the result is the
@@ -203,7 +199,7 @@ func TestRefusedMemory(t *testing.T) {
 			}
 			spilled, asked := 0, int64(1)
 			for grants := int64(0); grants < min(asked, 24); grants++ {
-				got, err, n := refusing(root, env, grants, false)
+				got, n, err := refusing(root, env, grants)
 				asked = max(asked, n)
 				if err != nil {
 					if sqlerr.Code(err) != sqlerr.OutOfMemory {

@@ -75,7 +75,7 @@ func (p *prober) consume(b *vec.Batch) error {
 		if p.t.unique && p.cond == nil {
 			return p.consumeUnique()
 		}
-	} else if p.t.n == 1 && p.cond == nil && p.j.keep == probeInner && !p.j.outer {
+	} else if p.t.n == 1 && p.cond == nil && (p.j.keep == probeInner || p.j.keep == probeSingle) && !p.j.outer {
 		return p.consumeConstant()
 	}
 	return p.consumePairs()

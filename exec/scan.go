@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -28,8 +30,8 @@ func (s *scanSource) open(q *query, workers int) error {
 	s.q = q
 	l := layoutOf(s.node.Columns)
 	s.filters, s.todo = nil, nil
-	for _, e := range s.node.Filters {
-		f, err := newScanFilter(q, l, e, workers)
+	for _, group := range groupConjuncts(s.node.Filters, l) {
+		f, err := newScanFilter(q, l, group, workers)
 		if err != nil {
 			return err
 		}
@@ -97,18 +99,72 @@ func (s *scanSource) close() error {
 	return err
 }
 
-// newScanFilter compiles a conjunct over columns laid out as l, for every worker.
-func newScanFilter(q *query, l layout, e plan.Expr, workers int) (*ScanFilter, error) {
+// groupConjuncts joins the bounds of one column, whose test is one, and orders: bounds and single values, other tests
+// that cannot fail, the rest as they come.
+func groupConjuncts(conds []plan.Expr, l layout) (groups [][]plan.Expr) {
+	var free, rest [][]plan.Expr
+	ranges := map[int]int{} // column to place in groups
+	for _, e := range conds {
+		p, exact := simplePredicate(e, l)
+		switch {
+		case exact && p.Op == PredRange:
+			if at, ok := ranges[p.Column]; ok {
+				groups[at] = append(groups[at], e)
+				continue
+			}
+			ranges[p.Column] = len(groups)
+			groups = append(groups, []plan.Expr{e})
+		case mayFail(e):
+			rest = append(rest, []plan.Expr{e})
+		default:
+			free = append(free, []plan.Expr{e})
+		}
+	}
+	return slices.Concat(groups, free, rest)
+}
+
+// both returns the range that two of one column have in common.
+func both(a, b *Predicate) *Predicate {
+	out := *a
+	if b.Low != nil {
+		c := -1
+		if out.Low != nil {
+			c = vec.Compare(*out.Low, *b.Low)
+		}
+		if c < 0 || c == 0 && b.LowOpen {
+			out.Low, out.LowOpen = b.Low, b.LowOpen
+		}
+	}
+	if b.High != nil {
+		c := 1
+		if out.High != nil {
+			c = vec.Compare(*out.High, *b.High)
+		}
+		if c > 0 || c == 0 && b.HighOpen {
+			out.High, out.HighOpen = b.High, b.HighOpen
+		}
+	}
+	return &out
+}
+
+// newScanFilter compiles conjuncts over columns laid out as l, for every worker. Several are bounds of one column.
+func newScanFilter(q *query, l layout, es []plan.Expr, workers int) (*ScanFilter, error) {
 	f := &ScanFilter{}
 	refs := map[plan.ColID]*plan.ColumnRef{}
-	collectColumns(e, refs)
+	for i, e := range es {
+		collectColumns(e, refs)
+		p, exact := simplePredicate(e, l)
+		if i > 0 {
+			p = both(f.Simple, p)
+		}
+		f.Simple, f.Exact = p, exact
+	}
 	for id := range refs {
 		f.Columns = append(f.Columns, l[id])
 	}
-	f.Simple, f.Exact = simplePredicate(e, l)
 	conds := make([]*conjunction, workers)
 	for i := range conds {
-		c, err := newConjunction(q.newWorker(i, nil), l, []plan.Expr{e})
+		c, err := newConjunction(q.newWorker(i, nil), l, es)
 		if err != nil {
 			return nil, err
 		}

@@ -208,7 +208,7 @@ func (sw *sortWorker) sorted() (*sortedRun, error) {
 		n += c.N
 	}
 	for i, t := range sw.s.types {
-		col, err := concat(t, chunks, i)
+		col, err := concat(sw.s.q, t, chunks, i)
 		if err != nil {
 			return nil, err
 		}

@@ -102,7 +102,7 @@ func (s *store) take() []*vec.Batch {
 }
 
 // concat returns column i of the chunks as one flat vector.
-func concat(t vec.Type, chunks []*vec.Batch, i int) (*vec.Vector, error) {
+func concat(q *query, t vec.Type, chunks []*vec.Batch, i int) (*vec.Vector, error) {
 	if len(chunks) == 1 && chunks[0].Cols[i].Form == vec.Flat && chunks[0].Sel == nil {
 		return chunks[0].Cols[i], nil
 	}
@@ -120,6 +120,9 @@ func concat(t vec.Type, chunks []*vec.Batch, i int) (*vec.Vector, error) {
 		buf.data = make([]byte, 0, size)
 	}
 	for _, c := range chunks {
+		if err := q.check(); err != nil {
+			return nil, err
+		}
 		buf.append(c.Cols[i], nil, c.N)
 	}
 	return buf.finish(), nil

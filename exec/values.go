@@ -2,6 +2,7 @@ package exec
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/plan"
@@ -56,35 +57,58 @@ func (s *valuesSource) run(w *worker, out consumer) error {
 	return nil
 }
 
-// tableSource reads a table function or a virtual table; one worker reads, as its reader serves one at a time.
+// tableSource reads a table function or a virtual table. Its reader serves one worker at a time and lends its batches
+// until the next call, so that each worker copies its batch before it lets the next one in.
 type tableSource struct {
 	node   *plan.SourceScan
 	reader extension.TableReader
 	q      *query
+	turn   sync.Mutex
+	ended  bool
+	single bool // one worker: nothing needs copying
 }
 
-func (s *tableSource) open(q *query, _ int) (err error) {
-	s.q = q
+func (s *tableSource) open(q *query, workers int) (err error) {
+	s.q, s.single = q, workers == 1
 	s.reader, err = s.node.Source.Open(q.ctx, q.newWorker(0, nil).ev, s.node.Ordinals)
 	return err
 }
 
 func (s *tableSource) run(w *worker, out consumer) error {
-	if w.id != 0 {
-		return nil
-	}
+	copies := newDetacher(typesOf(s.node.Columns))
 	for {
 		if err := w.check(); err != nil {
 			return err
 		}
-		b, err := s.reader.Next(s.q.ctx)
+		b, err := s.next(copies)
 		if err != nil || b == nil {
+			if err != nil && s.q.ctx.Err() != nil {
+				return s.q.reason()
+			}
 			return err
 		}
 		if err := out.consume(b); err != nil {
 			return err
 		}
 	}
+}
+
+// next takes a turn at the reader.
+func (s *tableSource) next(copies *detacher) (*vec.Batch, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.ended {
+		return nil, nil
+	}
+	b, err := s.reader.Next(s.q.ctx)
+	if b == nil || err != nil {
+		s.ended = true
+		return nil, err
+	}
+	if !s.single {
+		b = copies.batch(b)
+	}
+	return b, nil
 }
 
 func (s *tableSource) close() error {

@@ -235,7 +235,7 @@ func (x *window) gather(w *worker, list *chunkList, res *reservation) ([]*vec.Ve
 	}
 	cols := make([]*vec.Vector, len(x.types))
 	for i, t := range x.types {
-		col, err := concat(t, chunks, i)
+		col, err := concat(x.q, t, chunks, i)
 		if err != nil {
 			return nil, err
 		}
