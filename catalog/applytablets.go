@@ -223,6 +223,9 @@ func (e *Modify) apply(d *draft) error {
 	if err != nil {
 		return err
 	}
+	if e.KeysAsOf != 0 && e.KeysAsOf != t.Tablets.Version() && !d.replaying {
+		return outdated("rows of table %q were added or changed", t.Name)
+	}
 	if e.Ingest != nil {
 		if ingest == nil {
 			return broken("table %q has no stream position", t.Name)

@@ -206,6 +206,10 @@ type Modify struct {
 	Masks         []MaskChange   `json:"masks,omitempty"`
 	Remove        []MaskedTablet `json:"remove,omitempty"`
 
+	// KeysAsOf, when not 0, is the version of the tablets that the merge keys of Add were found to be new in; 40001 when
+	// the table has others.
+	KeysAsOf uint64 `json:"keys_as_of,omitempty"`
+
 	// Ingest advances the stream in the same commit, for a worker in write mode; Epoch is then its fence.
 	Ingest *Progress `json:"ingest,omitempty"`
 	Epoch  uint64    `json:"epoch,omitempty"`
