@@ -16,9 +16,11 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/files"
 	"github.com/tidemarkdb/tidemark/function"
 	"github.com/tidemarkdb/tidemark/metrics"
 	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/parquetstore"
 	"github.com/tidemarkdb/tidemark/source/generator"
 	"github.com/tidemarkdb/tidemark/source/postgres"
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -92,7 +94,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	if options.Name == "" {
 		options.Name = engineName()
 	}
-	e := &Engine{options: options, name: options.Name, log: options.Log, functions: builtins(options)}
+	e := &Engine{options: options, name: options.Name, log: options.Log}
 	for name, value := range options.Settings {
 		if err := e.settings.put(name, value); err != nil {
 			return nil, err
@@ -108,6 +110,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 		return nil, sqlerr.New(sqlerr.IOError, "making a folder for temporary files: %w", err)
 	}
 	e.store = tablestore.New(store, tablestore.Options{PageBytes: options.PageCacheBytes})
+	e.functions = builtins(options, e.store.Pages)
 	e.cdcMetrics = metrics.NewCDC(options.MetricsNamespace)
 	e.registry = prometheus.NewRegistry()
 	e.registry.MustRegister(e.cdcMetrics)
@@ -136,9 +139,10 @@ func openStore(options Options) (objstore.Store, error) {
 }
 
 // builtins returns the registry of everything that ships with the engine, and what options add.
-func builtins(options Options) *extension.Registry {
+func builtins(options Options, pages *parquetstore.Cache) *extension.Registry {
 	r := extension.NewRegistry()
 	function.RegisterAll(r)
+	files.Register(r, pages)
 	r.RegisterSource(generator.Source())
 	r.RegisterSource(postgres.Source())
 	if options.Register != nil {

@@ -6,88 +6,78 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/exec"
-	"github.com/tidemarkdb/tidemark/maskindex"
+	"github.com/tidemarkdb/tidemark/files"
 	"github.com/tidemarkdb/tidemark/parquetstore"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
-	"github.com/tidemarkdb/tidemark/tablet"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// storage reads stored tables for the executor.
+// storage reads stored tables and files for the executor.
 type storage struct{ store *tablestore.Store }
 
-// Scan implements exec.Storage: it resolves the table's masks and hands out morsels of its tablets.
+// Scan implements exec.Storage.
 func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSource, error) {
-	table, ok := req.Table.Handle.(*catalog.Table)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.Internal, "table %q has no stored description", req.Table.Name)
+	t := &tableScan{counters: new(parquetstore.Counters), readers: make([]*openReader, req.Workers)}
+	var err error
+	switch h := req.Table.Handle.(type) {
+	case *catalog.Table:
+		t.kind = "tablets"
+		t.parts, err = tabletParts(ctx, s.store, h, req.Ordinals)
+	case *files.Parquet:
+		t.kind = "files"
+		t.parts = fileParts(h, req.Ordinals)
+	default:
+		err = sqlerr.New(sqlerr.Internal, "table %q has no stored description", req.Table.Name)
 	}
-	masks, err := s.store.Masks(ctx, table)
 	if err != nil {
 		return nil, err
 	}
-	t := &tableScan{store: s.store, table: table, masks: masks, counters: new(parquetstore.Counters), readers: make([]*openReader, req.Workers)}
-	view := table.Tablets.View()
-	for i, b := range view.Base {
-		t.tablets = append(t.tablets, scanTablet{b.Desc, i})
-	}
-	for i, staged := range view.Staging {
-		t.tablets = append(t.tablets, scanTablet{staged.Desc, len(view.Base) + i})
-	}
+	t.total = len(t.parts)
 	for _, ordinal := range req.Ordinals {
 		if ordinal < 0 {
-			t.position = true
+			t.layout, t.position = append(t.layout, -1), true
 			continue
 		}
-		t.columns = append(t.columns, table.Columns[ordinal])
+		t.layout = append(t.layout, len(t.types))
+		t.types = append(t.types, req.Table.Columns[ordinal].Type)
 	}
-	t.layout = layoutOf(req.Ordinals)
-	t.applied = make([]bool, len(req.Filters))
-	for i, f := range req.Filters {
-		predicates, ok := t.predicatesOf(req, f)
-		if !ok {
-			continue
-		}
-		t.predicates = append(t.predicates, predicates...)
-		t.applied[i] = f.Exact && !f.Runtime
-	}
+	t.pushDown(req)
 	return t, nil
 }
 
-// scanTablet is a tablet to scan and its ordinal among the table's, which is the high half of row positions.
-type scanTablet struct {
-	*tablet.Desc
-	ordinal int
+// part is one file of a scan.
+type part interface {
+	// mask returns the file's dead rows, nil when there are none; all is true when no row lives.
+	mask() (dead parquetstore.Mask, all bool, err error)
+	// mayMatch reports whether what is known without opening the file leaves room for a row that passes.
+	mayMatch(predicates []columnPredicate) bool
+	// open returns the file and, for each column of the scan, its place there, -1 where the file has none: its rows
+	// are NULL. The caller closes the file.
+	open(ctx context.Context) (f *parquetstore.File, places []int, err error)
+	// ordinal is the high half of the positions of the file's rows.
+	ordinal() int
 }
 
-// columnPredicate is a predicate before it is known where in a file its column lies.
-type columnPredicate struct {
-	fieldID int32
-	op      parquetstore.Op
-	values  []vec.Value
-}
-
-// tableScan is one scan of a table: workers take morsels from a queue that the next tablet refills.
+// tableScan is one scan: workers take morsels from a queue that the next part refills.
 type tableScan struct {
-	store      *tablestore.Store
-	table      *catalog.Table
-	masks      *maskindex.Masks
-	columns    []tablet.Column // to read
-	layout     []int           // for each ordinal asked for: its place in columns, or -1 for the position
+	kind       string     // what parts are called in counters
+	types      []vec.Type // of the columns to read
+	layout     []int      // for each ordinal asked for: its place in types, or -1 for the position
 	position   bool
 	predicates []columnPredicate
+	filters    []*exec.ScanFilter // to be evaluated on rows, in this order
 	applied    []bool
 	counters   *parquetstore.Counters
 	readers    []*openReader // by worker
+	total      int
 
-	mu            sync.Mutex
-	tablets       []scanTablet
-	next          int
-	queue         []pendingMorsel
-	masked        int64 // tablets left out because no row lives
-	prunedTablets int64
-	closed        bool
+	mu     sync.Mutex
+	parts  []part // not opened yet
+	queue  []pendingMorsel
+	masked int64 // parts left out because no row lives
+	pruned int64
+	closed bool
 }
 
 type pendingMorsel struct {
@@ -95,11 +85,12 @@ type pendingMorsel struct {
 	morsel parquetstore.Morsel
 }
 
-// openFile is a tablet's file with the number of morsels that still need it.
+// openFile is a part's file with the number of morsels that still need it.
 type openFile struct {
 	file    *parquetstore.File
 	scan    *parquetstore.Scan
-	project *tablestore.Projection
+	from    []int // for each column of the scan its place among those read, or -1
+	places  []int // for each column of the scan its place in the file, or -1
 	ordinal int
 	users   int
 }
@@ -107,69 +98,6 @@ type openFile struct {
 type openReader struct {
 	from   *openFile
 	reader *parquetstore.Reader
-}
-
-// layoutOf returns for each ordinal asked for its place among the columns read, or -1 for the position.
-func layoutOf(ordinals []int) []int {
-	layout, n := make([]int, len(ordinals)), 0
-	for i, o := range ordinals {
-		if o < 0 {
-			layout[i] = -1
-			continue
-		}
-		layout[i] = n
-		n++
-	}
-	return layout
-}
-
-// predicatesOf turns a filter's simple form into predicates of scans.
-func (t *tableScan) predicatesOf(req *exec.ScanRequest, f *exec.ScanFilter) ([]columnPredicate, bool) {
-	p := f.Simple
-	if p == nil || req.Ordinals[p.Column] < 0 {
-		return nil, false
-	}
-	column := t.table.Columns[req.Ordinals[p.Column]]
-	var out []columnPredicate
-	add := func(op parquetstore.Op, values ...vec.Value) bool {
-		out = append(out, columnPredicate{column.FieldID, op, values})
-		return parquetstore.Exact(column.Type, op)
-	}
-	ok := true
-	switch p.Op {
-	case exec.PredRange:
-		switch {
-		case p.Low != nil && p.High != nil && !p.LowOpen && !p.HighOpen && vec.Compare(*p.Low, *p.High) == 0:
-			return out, add(parquetstore.Eq, *p.Low) && ok
-		case p.Low != nil && p.High != nil && !p.LowOpen && !p.HighOpen:
-			return out, add(parquetstore.Between, *p.Low, *p.High) && ok
-		}
-		if p.Low != nil {
-			op := parquetstore.Ge
-			if p.LowOpen {
-				op = parquetstore.Gt
-			}
-			ok = add(op, *p.Low)
-		}
-		if p.High != nil {
-			op := parquetstore.Le
-			if p.HighOpen {
-				op = parquetstore.Lt
-			}
-			ok = add(op, *p.High) && ok
-		}
-	case exec.PredIn:
-		ok = add(parquetstore.In, p.Values...)
-	case exec.PredNotEq:
-		ok = add(parquetstore.Ne, p.Values[0])
-	case exec.PredIsNull:
-		ok = add(parquetstore.IsNull)
-	case exec.PredNotNull:
-		ok = add(parquetstore.IsNotNull)
-	default:
-		return nil, false
-	}
-	return out, ok
 }
 
 // Applied implements exec.ScanSource.
@@ -193,7 +121,7 @@ func (t *tableScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
 		if err != nil || m == nil {
 			return nil, err
 		}
-		reader, err := m.file.file.NewReader(m.file.scan, m.morsel)
+		reader, err := m.file.file.NewReader(t.scanOf(m.file, worker), m.morsel)
 		if err != nil {
 			t.done(m.file)
 			return nil, err
@@ -204,19 +132,21 @@ func (t *tableScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
 
 // layOut puts what was read in the order asked for.
 func (t *tableScan) layOut(f *openFile, b *vec.Batch) *vec.Batch {
-	projected := f.project.Apply(b)
 	out := &vec.Batch{N: b.N, Sel: b.Sel, Cols: make([]*vec.Vector, len(t.layout))}
-	for i, place := range t.layout {
-		if place >= 0 {
-			out.Cols[i] = projected.Cols[place]
-			continue
+	for i, column := range t.layout {
+		switch {
+		case column < 0:
+			rows := vec.Values[int64](b.Cols[len(b.Cols)-1])
+			positions := make([]int64, len(rows))
+			for k, row := range rows {
+				positions[k] = int64(f.ordinal)<<32 | row
+			}
+			out.Cols[i] = vec.FlatOf(vec.Int64Type, positions, nil)
+		case f.from[column] < 0:
+			out.Cols[i] = vec.NullOf(t.types[column], b.N)
+		default:
+			out.Cols[i] = b.Cols[f.from[column]]
 		}
-		rows := vec.Values[int64](projected.Cols[len(t.columns)])
-		positions := make([]int64, len(rows))
-		for k, row := range rows {
-			positions[k] = int64(f.ordinal)<<32 | row
-		}
-		out.Cols[i] = vec.FlatOf(vec.Int64Type, positions, nil)
 	}
 	return out
 }
@@ -226,12 +156,12 @@ func (t *tableScan) take(ctx context.Context) (*pendingMorsel, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 {
-		if t.next == len(t.tablets) || t.closed {
+		if len(t.parts) == 0 || t.closed {
 			return nil, nil
 		}
-		d := t.tablets[t.next]
-		t.next++
-		if err := t.open(ctx, d); err != nil {
+		p := t.parts[0]
+		t.parts = t.parts[1:]
+		if err := t.open(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -240,93 +170,57 @@ func (t *tableScan) take(ctx context.Context) (*pendingMorsel, error) {
 	return &m, nil
 }
 
-// open queues the morsels of a tablet that may have rows to return.
-func (t *tableScan) open(ctx context.Context, d scanTablet) error {
-	mask, err := t.masks.Of(uint64(d.ID))
+// open queues the morsels of a part that may have rows to return.
+func (t *tableScan) open(ctx context.Context, p part) error {
+	mask, all, err := p.mask()
 	if err != nil {
 		return err
 	}
-	if mask.All() || d.Rows == 0 {
+	if all {
 		t.masked++
 		return nil
 	}
-	if !t.mayMatch(d.Desc) {
-		t.prunedTablets++
+	if !p.mayMatch(t.predicates) {
+		t.pruned++
 		return nil
 	}
-	file, err := t.store.Open(ctx, t.table.ID, d.ID)
+	file, places, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	project, err := tablestore.NewProjection(file, t.columns)
-	if err != nil {
-		file.Close()
-		return err
-	}
-	scan := &parquetstore.Scan{Columns: project.Read, Mask: tablestore.ScanMask(mask), Position: t.position, Counters: t.counters}
-	for _, p := range t.predicates {
-		place := file.ColumnByFieldID(p.fieldID)
+	f := &openFile{file: file, places: places, from: make([]int, len(places)), ordinal: p.ordinal()}
+	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Counters: t.counters}
+	for i, place := range places {
+		f.from[i] = -1
 		if place >= 0 {
-			scan.Predicates = append(scan.Predicates, parquetstore.Predicate{Column: place, Op: p.op, Values: p.values})
-		} else if p.op != parquetstore.IsNull { // written before the column was added: NULL in every row
-			t.prunedTablets++
-			return file.Close()
+			f.from[i] = len(f.scan.Columns)
+			f.scan.Columns = append(f.scan.Columns, place)
 		}
 	}
-	morsels := file.Prune(scan, file.Morsels())
+	if !t.addPredicates(f) {
+		t.pruned++
+		return file.Close()
+	}
+	morsels := file.Prune(f.scan, file.Morsels())
 	if len(morsels) == 0 {
 		return file.Close()
 	}
-	f := &openFile{file: file, scan: scan, project: project, ordinal: d.ordinal, users: len(morsels)}
+	f.users = len(morsels)
 	for _, m := range morsels {
 		t.queue = append(t.queue, pendingMorsel{f, m})
 	}
 	return nil
 }
 
-// mayMatch reports whether a tablet's statistics leave room for a row that passes.
-func (t *tableScan) mayMatch(d *tablet.Desc) bool {
-	for _, p := range t.predicates {
-		stats, ok := d.Stats.Column(p.fieldID)
-		if ok && excludes(stats, d.Rows, p) {
-			return false
-		}
-	}
-	return true
-}
-
-// excludes reports whether a column's bounds rule a predicate out for every row. NaN lies outside the bounds.
-func excludes(stats tablet.ColumnStats, rows int64, p columnPredicate) bool {
-	if p.op == parquetstore.IsNull {
-		return stats.NullCount == 0
-	}
-	if stats.NullCount == rows {
-		return true
-	}
-	if stats.NaNCount > 0 || !stats.Min.Known() || !stats.Max.Known() || len(p.values) == 0 {
-		return false
-	}
-	low, high := p.values[0], p.values[len(p.values)-1]
-	lowest, highest := boundValue(low.Type, stats.Min), boundValue(low.Type, stats.Max)
-	switch p.op {
-	case parquetstore.Eq, parquetstore.Between, parquetstore.In:
-		return vec.Compare(highest, low) < 0 || vec.Compare(lowest, high) > 0
-	case parquetstore.Lt:
-		return vec.Compare(lowest, low) >= 0
-	case parquetstore.Le:
-		return vec.Compare(lowest, low) > 0
-	case parquetstore.Gt:
-		return vec.Compare(highest, low) < 0 || stats.Max.Exact && vec.Compare(highest, low) == 0
-	case parquetstore.Ge:
-		return vec.Compare(highest, low) < 0
-	}
-	return false
-}
-
 // done gives up one use of a file.
 func (t *tableScan) done(f *openFile) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	f.release()
+}
+
+// release gives up one use; the scan's lock is held.
+func (f *openFile) release() {
 	f.users--
 	if f.users == 0 {
 		f.file.Close()
@@ -337,9 +231,9 @@ func (t *tableScan) done(f *openFile) {
 func (t *tableScan) Counters() []exec.Counter {
 	c := t.counters
 	return []exec.Counter{
-		{Name: "tablets", Value: int64(len(t.tablets))},
-		{Name: "tablets masked", Value: t.masked},
-		{Name: "tablets pruned", Value: t.prunedTablets + c.FilesPruned.Load()},
+		{Name: t.kind, Value: int64(t.total)},
+		{Name: t.kind + " masked", Value: t.masked},
+		{Name: t.kind + " pruned", Value: t.pruned + c.FilesPruned.Load()},
 		{Name: "row groups pruned", Value: c.GroupsPruned.Load()},
 		{Name: "pages pruned", Value: c.PagesPruned.Load()},
 		{Name: "pages decoded", Value: c.PagesDecoded.Load()},
@@ -357,18 +251,12 @@ func (t *tableScan) Close() error {
 	}
 	t.closed = true
 	for _, m := range t.queue {
-		m.file.users--
-		if m.file.users == 0 {
-			m.file.file.Close()
-		}
+		m.file.release()
 	}
 	t.queue = nil
 	for i, r := range t.readers {
 		if r != nil {
-			r.from.users--
-			if r.from.users == 0 {
-				r.from.file.Close()
-			}
+			r.from.release()
 			t.readers[i] = nil
 		}
 	}

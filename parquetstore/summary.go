@@ -27,7 +27,7 @@ func (f *File) Summarize(ctx context.Context, column int) (Summary, error) {
 	for g := range f.groups {
 		group := &f.groups[g]
 		out.Rows += int64(group.rows)
-		for _, l := range c.leaves {
+		for l := c.leaves[0]; l < c.leaves[1]; l++ {
 			out.Bytes += float64(group.chunks[l].meta.MetaData.TotalUncompressedSize)
 		}
 		if !c.flat(f.schema) {

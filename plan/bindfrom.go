@@ -164,14 +164,20 @@ func (b *binder) table(t *sql.Table) (Node, namespace) {
 }
 
 func (b *binder) storedTable(t *sql.Table, rel *Table) (Node, namespace) {
-	scan := &Scan{Table: rel, Sample: b.sample(t.Sample, t.Pos)}
+	scan := b.scanOf(rel)
+	scan.Sample = b.sample(t.Sample, t.Pos)
+	r := &relation{schema: rel.Schema, name: rel.Name, cols: slices.Clone(scan.Columns), table: rel}
+	b.renameColumns(r, t.Alias, t.Pos)
+	return scan, namespaceOf(r)
+}
+
+func (b *binder) scanOf(rel *Table) *Scan {
+	scan := &Scan{Table: rel}
 	for i, c := range rel.Columns {
 		scan.Columns = append(scan.Columns, b.newCol(c.Name, c.Type, c.Nullable))
 		scan.Ordinals = append(scan.Ordinals, i)
 	}
-	r := &relation{schema: rel.Schema, name: rel.Name, cols: slices.Clone(scan.Columns), table: rel}
-	b.renameColumns(r, t.Alias, t.Pos)
-	return scan, namespaceOf(r)
+	return scan
 }
 
 func (b *binder) sourceScan(name string, src extension.TableSource) *SourceScan {

@@ -72,6 +72,10 @@ func (b *binder) tableCall(e *sql.FuncCall, lateral *scope) (Node, []Col) {
 		return n, n.Columns
 	}
 	src := b.openSource(name, bound, args, named, e.Pos)
+	if stored, ok := src.(extension.StoredSource); ok {
+		scan := b.scanOf(&Table{Name: name, Columns: src.Schema(), Stats: stored.Statistics(), Handle: stored})
+		return scan, scan.Columns
+	}
 	scan := b.sourceScan(name, src)
 	return scan, scan.Columns
 }

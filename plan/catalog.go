@@ -18,7 +18,9 @@ type Table struct {
 	Key     []int      // places of the primary or merge key's columns, empty when none
 	Sorted  []int      // places of the PRIMARY INDEX columns
 	Stats   Statistics
-	Handle  any // the storage's own description, passed through to the executor's Storage
+	// Handle is the storage's own description, passed through to the executor's Storage; for a table function that
+	// gave one, the extension.StoredSource.
+	Handle any
 }
 
 // View is a stored query.

@@ -3,7 +3,6 @@ package plan
 import (
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/sql"
-	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // Node is a relational operator.
@@ -122,6 +121,9 @@ type Aggregate struct {
 	Sets       [][]int
 	// Grouping has bit i (counted from the last group, least significant) set when group i is aggregated away.
 	Grouping *Col
+	// FromMetadata says that there are no groups, Input is a Scan without filters and every call a count, min or max of
+	// one of its columns: the storage may know the answer without reading rows.
+	FromMetadata bool
 }
 
 // Window computes functions that share one PARTITION BY and ORDER BY, and passes its input's columns on.
@@ -199,19 +201,8 @@ type CTERef struct {
 	Columns []Col
 }
 
-// Row counts and statistics that the optimizer asks of a table.
-type Statistics interface {
-	// Rows is the number of live rows.
-	Rows() int64
-	// Column returns what is known of the column at that place of Table.Columns.
-	Column(ordinal int) ColumnStatistics
-}
-
-// ColumnStatistics describes a column. Zero values mean unknown, except NullFraction.
-type ColumnStatistics struct {
-	Min, Max     vec.Value // valid when HasRange
-	HasRange     bool
-	Distinct     float64
-	NullFraction float64
-	AverageBytes float64
-}
+// Statistics and ColumnStatistics are what the optimizer asks of a table, whoever keeps it.
+type (
+	Statistics       = extension.Statistics
+	ColumnStatistics = extension.ColumnStatistics
+)

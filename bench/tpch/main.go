@@ -1,0 +1,114 @@
+// Command tpch runs SQL in an embedded engine and says how long it took. A driver writes one request a line to its
+// standard input and reads one answer a line from its standard output, so that it can alternate engines query by query.
+//
+//	{"sql": "SELECT ...", "runs": 3}  ->  {"ms": [12.1, 11.8, 11.9], "rows": 4}
+//	                                      {"error": "..."}
+//
+// The measurement itself is compare.py beside it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	_ "net/http/pprof"
+	"os"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/engine"
+)
+
+type request struct {
+	SQL  string `json:"sql"`
+	Runs int    `json:"runs"`
+	Dump bool   `json:"dump"` // print the rows of the last run
+}
+
+type answer struct {
+	Millis []float64  `json:"ms,omitempty"`
+	Rows   int        `json:"rows"`
+	Values [][]string `json:"values,omitempty"`
+	Error  string     `json:"error,omitempty"`
+}
+
+func main() {
+	root := flag.String("root", "", "data `directory`; a temporary one when empty")
+	threads := flag.Int("threads", 2, "worker threads")
+	profile := flag.String("pprof", "", "serve profiles at `HOST:PORT`")
+	flag.Parse()
+	if err := run(*root, *threads, *profile); err != nil {
+		fmt.Fprintln(os.Stderr, "tpch:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, threads int, profile string) error {
+	if profile != "" {
+		go http.ListenAndServe(profile, nil)
+	}
+	if root == "" {
+		dir, err := os.MkdirTemp("", "tidemark-tpch-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		root = dir
+	}
+	ctx := context.Background()
+	e, err := engine.Open(ctx, engine.Options{Root: root, AllowAnyPath: true, PageCacheBytes: 4 << 30,
+		Settings: map[string]string{"execution.threads": fmt.Sprint(threads)}})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	s, err := e.NewSession(engine.SessionOptions{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
+	in.Buffer(nil, 1<<24)
+	for in.Scan() {
+		var r request
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			return err
+		}
+		if err := out.Encode(measure(ctx, s, r)); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
+
+func measure(ctx context.Context, s *engine.Session, r request) (a answer) {
+	for i := range max(r.Runs, 1) {
+		begin := time.Now()
+		values, rows, err := execute(ctx, s, r.SQL, r.Dump && i == max(r.Runs, 1)-1)
+		if err != nil {
+			return answer{Error: err.Error()}
+		}
+		a.Millis, a.Rows, a.Values = append(a.Millis, float64(time.Since(begin).Microseconds())/1000), rows, values
+	}
+	return a
+}
+
+func execute(ctx context.Context, s *engine.Session, text string, dump bool) (values [][]string, rows int, err error) {
+	result, err := s.Query(ctx, text)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer result.Close()
+	for {
+		b, err := result.Next(ctx)
+		if err != nil || b == nil {
+			return values, rows, err
+		}
+		rows += b.Rows()
+		if dump {
+			values = appendRows(values, b)
+		}
+	}
+}
