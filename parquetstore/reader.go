@@ -1,0 +1,334 @@
+package parquetstore
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// Reader reads one morsel. It belongs to one goroutine.
+type Reader struct {
+	f       *File
+	scan    *Scan
+	group   int
+	from    int         // first row of the morsel
+	at, to  int         // rows within the group, yet to be read
+	spans   [][2]int    // rows that page bounds leave, ascending
+	columns []*cursor   // by place in File.Columns, nil when not read
+	filters []*filter   // of the scan's predicates
+	runtime []liveBound // what runtime filters had published when spans were made
+	words   []uint64
+	sel     vec.Selection
+	started bool
+	looked  int // the most columns that one of the scan's filters looks at
+	cols    []*vec.Vector
+}
+
+// liveBound is one runtime filter as the reader has seen it.
+type liveBound struct {
+	from    *RuntimeFilter
+	seen    *RuntimeBounds
+	filters []*filter
+}
+
+// NewReader returns a reader of one morsel. It does no work before Next; there is nothing to close, but the file must
+// stay open.
+func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
+	r := &Reader{f: f, scan: s, group: m.Group, from: m.From, at: m.From, to: m.To, columns: make([]*cursor, len(f.schema.columns))}
+	use := func(c int) error {
+		if c < 0 || c >= len(f.schema.columns) {
+			return sqlerr.New(sqlerr.Internal, "Parquet file %s has no column %d", f.path, c)
+		}
+		if r.columns[c] == nil {
+			r.columns[c] = &cursor{column: &f.schema.columns[c], page: -1}
+		}
+		return nil
+	}
+	for _, c := range s.Columns {
+		if err := use(c); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.Predicates {
+		if err := use(p.Column); err != nil {
+			return nil, err
+		}
+		c := &f.schema.columns[p.Column]
+		if !Exact(c.Type, p.Op) {
+			return nil, sqlerr.New(sqlerr.Internal, "scans do not evaluate operator %d on %s", p.Op, c.Type)
+		}
+	}
+	for _, p := range mergeRanges(s.Predicates, f.schema.columns) {
+		r.filters = append(r.filters, newFilter(p, f.schema.columns[p.Column].Type))
+	}
+	for _, rf := range s.Runtime {
+		if err := use(rf.Column); err != nil {
+			return nil, err
+		}
+		r.runtime = append(r.runtime, liveBound{from: rf})
+	}
+	for _, rf := range s.Filters {
+		for _, c := range rf.Columns {
+			if err := use(c); err != nil {
+				return nil, err
+			}
+		}
+		r.looked = max(r.looked, len(rf.Columns))
+	}
+	r.orderFilters()
+	return r, nil
+}
+
+// orderFilters puts the filters that are cheap to decode and to evaluate first.
+func (r *Reader) orderFilters() {
+	cost := func(f *filter) int {
+		switch f.typ.Phys() {
+		case vec.PhysBytes:
+			return 3
+		case vec.PhysInt128:
+			return 2
+		case vec.PhysFloat32, vec.PhysFloat64:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(r.filters, func(a, b *filter) int { return cost(a) - cost(b) })
+}
+
+// Next returns the next batch with a row that passes, nil at the end of the morsel. The batch has a selection when
+// rows in between are dead or filtered out. Its vectors are not changed afterwards; the batch itself and its selection
+// are valid until the next call.
+func (r *Reader) Next(ctx context.Context) (*vec.Batch, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := r.prune(ctx); err != nil {
+			return nil, err
+		}
+		from, limit, ok := r.window()
+		if !ok {
+			r.countSkipped()
+			return nil, nil
+		}
+		sel, live := r.live(from, limit-from)
+		if live == 0 {
+			r.at = limit
+			continue
+		}
+		b, err := r.read(ctx, from, limit, sel)
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			return b, nil
+		}
+	}
+}
+
+// window returns the next stretch of rows that page bounds leave.
+func (r *Reader) window() (from, to int, ok bool) {
+	for len(r.spans) > 0 && r.spans[0][1] <= r.at {
+		r.spans = r.spans[1:]
+	}
+	if len(r.spans) == 0 || r.at >= r.to {
+		return 0, 0, false
+	}
+	from = max(r.at, r.spans[0][0])
+	to = min(from-from%vec.BatchRows+vec.BatchRows, r.spans[0][1])
+	return from, to, true
+}
+
+// live returns the live rows of the n from row from of the group on, as a selection (nil: all) and in number.
+func (r *Reader) live(from, n int) (vec.Selection, int) {
+	c := r.scan.Counters
+	if c != nil {
+		c.RowsScanned.Add(int64(n))
+	}
+	if r.scan.Mask == nil {
+		return nil, n
+	}
+	first := r.f.groups[r.group].first + int64(from)
+	r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
+	live := vec.Bitmap(r.words).Count(n)
+	if c != nil {
+		c.RowsMasked.Add(int64(n - live))
+	}
+	switch live {
+	case n:
+		return nil, n
+	case 0:
+		return nil, 0
+	}
+	r.sel = appendLive(r.sel[:0], r.words, n)
+	return r.sel, live
+}
+
+// read evaluates the filters on rows from to limit and, when some are left, reads the scan's columns. It moves on to
+// the end of what it read, which may be before limit where pages end.
+func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (*vec.Batch, error) {
+	n, err := r.fit(ctx, from, limit-from)
+	if err != nil {
+		return nil, err
+	}
+	if n < limit-from && sel != nil {
+		cut, _ := slices.BinarySearch(sel, int32(n))
+		if sel = sel[:cut]; cut == 0 {
+			r.at = from + n
+			return nil, nil
+		}
+	}
+	r.at = from + n
+	if sel, err = r.filter(ctx, from, n, sel); err != nil || none(sel) {
+		return nil, err
+	}
+	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	if !r.f.src.local {
+		if err := r.fetch(ctx, from, n, sel); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range r.scan.Columns {
+		v, err := r.columns[c].slice(ctx, r, from, n, sel)
+		if err != nil {
+			return nil, err
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	if r.scan.Position {
+		b.Cols = append(b.Cols, positions(r.f.groups[r.group].first+int64(from), n))
+	}
+	if c := r.scan.Counters; c != nil {
+		c.RowsProduced.Add(int64(b.Rows()))
+	}
+	return b, nil
+}
+
+// fetchers is how many requests one reader has under way at once.
+const fetchers = 8
+
+// fetch brings in the pages of all columns at once when every one may take a request to a bucket.
+func (r *Reader) fetch(ctx context.Context, from, n int, sel vec.Selection) error {
+	var late []*cursor
+	for _, c := range r.columns {
+		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.v.N) && r.wants(c.column) {
+			late = append(late, c)
+		}
+	}
+	if len(late) < 2 {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(fetchers)
+	for _, c := range late {
+		g.Go(func() error {
+			_, err := c.slice(ctx, r, from, n, sel)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// wants reports whether the scan hands the column out.
+func (r *Reader) wants(c *Column) bool {
+	for _, i := range r.scan.Columns {
+		if c == &r.f.schema.columns[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func positions(first int64, n int) *vec.Vector {
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = first + int64(i)
+	}
+	return vec.FlatOf(vec.Int64Type, out, nil)
+}
+
+// filter narrows sel to the rows that pass every filter.
+func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (vec.Selection, error) {
+	for _, f := range r.filters {
+		var err error
+		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
+			return sel, err
+		}
+	}
+	for i := range r.runtime {
+		l := &r.runtime[i]
+		for _, f := range l.filters {
+			var err error
+			if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
+				return sel, err
+			}
+		}
+		if l.seen == nil || l.seen.Contains == nil {
+			continue
+		}
+		v, err := r.columns[l.from.Column].slice(ctx, r, from, n, sel)
+		if err != nil {
+			return nil, err
+		}
+		r.sel = l.seen.Contains(v, sel, r.sel[:0])
+		if sel = r.trim(n); none(sel) {
+			return sel, nil
+		}
+	}
+	for i := range r.scan.Filters {
+		var err error
+		if sel, err = r.selectRows(ctx, &r.scan.Filters[i], from, n, sel); err != nil || none(sel) {
+			return sel, err
+		}
+	}
+	return sel, nil
+}
+
+// selectRows narrows sel to the rows that pass a filter of the caller's.
+func (r *Reader) selectRows(ctx context.Context, f *RowFilter, from, n int, sel vec.Selection) (vec.Selection, error) {
+	if r.cols == nil {
+		r.cols = make([]*vec.Vector, r.looked)
+	}
+	for i, c := range f.Columns {
+		v, err := r.columns[c].slice(ctx, r, from, n, sel)
+		if err != nil {
+			return nil, err
+		}
+		r.cols[i] = v
+	}
+	sel, err := f.Select(r.cols[:len(f.Columns)], n, sel)
+	if len(sel) == n {
+		return nil, err
+	}
+	return sel, err
+}
+
+func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel vec.Selection) (vec.Selection, error) {
+	v, err := r.columns[f.predicate.Column].slice(ctx, r, from, n, sel)
+	if err != nil {
+		return nil, err
+	}
+	if sel == nil {
+		r.sel = slices.Grow(r.sel[:0], n)
+	}
+	r.sel = f.apply(v, sel, r.sel[:0])
+	return r.trim(n), nil
+}
+
+// none reports a selection of no row; nil is all of them.
+func none(sel vec.Selection) bool { return sel != nil && len(sel) == 0 }
+
+// trim returns r.sel, or nil when it holds all n rows. It is never nil when it holds none.
+func (r *Reader) trim(n int) vec.Selection {
+	if len(r.sel) == n {
+		return nil
+	}
+	if r.sel == nil {
+		r.sel = vec.Selection{}
+	}
+	return r.sel
+}
