@@ -144,7 +144,7 @@ func (a *aggregation) local(w *worker) (consumer, error) {
 		return nil, err
 	}
 	aw := &aggWorker{a: a, w: w, prog: prog, res: a.q.budget.open("Aggregate", a.m), direct: a.raw}
-	aw.table = newGroups(a, w.ev)
+	aw.table = newGroups(a, w.ev, 0)
 	a.mu.Lock()
 	a.workers = append(a.workers, aw)
 	a.mu.Unlock()
@@ -205,7 +205,11 @@ func (aw *aggWorker) partition() error {
 		a.hash(cols, n, aw.hashes)
 		aw.states.add(cols, aw.hashes, n)
 	}
-	aw.table = newGroups(a, aw.w.ev)
+	hint := maxLocalGroups
+	if aw.direct {
+		hint = 0 // nothing is folded any more
+	}
+	aw.table = newGroups(a, aw.w.ev, hint)
 	return nil
 }
 
@@ -270,7 +274,7 @@ func (a *aggregation) open(q *query, workers int) error {
 		return a.mergeTables()
 	}
 	if a.width == 0 {
-		a.total = newGroups(a, q.newWorker(0, nil).ev)
+		a.total = newGroups(a, q.newWorker(0, nil).ev, 0)
 	}
 	return q.parallel(len(a.workers), func(i int) error {
 		aw := a.workers[i]
@@ -366,7 +370,7 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 	if rows.len() == 0 && states.len() == 0 {
 		return nil
 	}
-	g := newGroups(a, w.ev)
+	g := newGroups(a, w.ev, int(min((rows.rows+states.rows)/2, maxLocalGroups)))
 	fold := func(l *chunkList, into func(cols []*vec.Vector, n int) error) (fits bool, err error) {
 		for i := range l.len() {
 			b, err := l.read(i)

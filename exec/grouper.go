@@ -19,15 +19,15 @@ type grouper interface {
 	memory() int64
 }
 
-// newGrouper returns the grouper for keys of these types.
-func newGrouper(types []vec.Type) grouper {
+// newGrouper returns the grouper for keys of these types, with room for about hint of them.
+func newGrouper(types []vec.Type, hint int) grouper {
 	if len(types) == 1 {
 		switch types[0].Phys() {
 		case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
-			return newIntGrouper(types[0])
+			return newIntGrouper(types[0], hint)
 		}
 	}
-	g := &keyGrouper{types: types, slots: make([]uint64, 64)}
+	g := &keyGrouper{types: types, slots: make([]uint64, slotsFor(hint))}
 	for _, t := range types {
 		g.cols = append(g.cols, newKeyColumn(t))
 	}
@@ -51,8 +51,18 @@ type intSlot struct {
 	ref uint32
 }
 
-func newIntGrouper(t vec.Type) *intGrouper {
-	return &intGrouper{t: t, slots: make([]intSlot, 256), shift: 56}
+func newIntGrouper(t vec.Type, hint int) *intGrouper {
+	size := slotsFor(hint)
+	return &intGrouper{t: t, slots: make([]intSlot, size), shift: uint(64 - bits.TrailingZeros(uint(size))), vals: make([]int64, 0, hint)}
+}
+
+// slotsFor returns how many slots keep a table of n keys at most half full.
+func slotsFor(n int) int {
+	size := 64
+	for size < 2*n {
+		size *= 2
+	}
+	return size
 }
 
 func (g *intGrouper) len() int       { return len(g.vals) }

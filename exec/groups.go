@@ -25,16 +25,17 @@ type groupCall struct {
 	args    []*vec.Vector
 }
 
-func newGroups(a *aggregation, ev *extension.Eval) *groups {
+// newGroups returns a table with room for about hint groups.
+func newGroups(a *aggregation, ev *extension.Eval, hint int) *groups {
 	g := &groups{a: a}
 	if a.width > 0 {
-		g.keys = newGrouper(a.types[:a.width])
+		g.keys = newGrouper(a.types[:a.width], hint)
 	}
 	for i := range a.calls {
 		spec := &a.calls[i]
 		c := groupCall{spec: spec, acc: spec.bound.New(ev), pick: make([]picker, len(spec.args)), args: make([]*vec.Vector, len(spec.args))}
 		if spec.distinct {
-			c.seen = newGrouper(g.distinctTypes(spec))
+			c.seen = newGrouper(g.distinctTypes(spec), 0)
 		}
 		if len(spec.order) > 0 {
 			c.ordered = newStore(append([]vec.Type{vec.Int64Type}, a.types...))

@@ -16,7 +16,7 @@ func (c *compiler) recursive(n *plan.RecursiveCTE, m *nodeMetrics) (*stream, err
 	}
 	r := &recursion{c: c, n: n, m: m, base: baseRows, ctes: maps.Clone(c.ctes), types: typesOf(n.Columns)}
 	if n.Distinct {
-		r.seen = newGrouper(r.types)
+		r.seen = newGrouper(r.types, 0)
 	}
 	// Compiled once for EXPLAIN's sake: every round compiles its own, as operators keep state.
 	if _, err := r.step(c.current, &chunkList{types: r.types}); err != nil {

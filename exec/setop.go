@@ -187,7 +187,7 @@ func (c *compiler) distinctOn(n *plan.DistinctOn, m *nodeMetrics) (*stream, erro
 		return nil, err
 	}
 	l, types := layoutOf(s.cols), keyTypes(n.Keys)
-	seen := newGrouper(types)
+	seen := newGrouper(types, 0)
 	s.ordered = true
 	s.add(func(w *worker, next consumer) (consumer, error) {
 		prog, err := newProgram(w, l, n.Keys)

@@ -280,37 +280,45 @@ func radixSort(q *query, from, to []sortEntry) (sorted, spare []sortEntry, err e
 		return from, to, nil
 	}
 	to = resize(to, len(from))
-	var counts [entryKeyBytes][256]uint32
+	var differ0, differ1 uint64 // bits in which some key differs from the first
 	for _, e := range from {
-		for b := range 8 {
-			counts[b][byte(e.k1>>(8*b))]++
-			counts[8+b][byte(e.k0>>(8*b))]++
-		}
+		differ0 |= e.k0 ^ from[0].k0
+		differ1 |= e.k1 ^ from[0].k1
 	}
-	for b := range counts {
-		first := byte(from[0].k1 >> (8 * (b % 8)))
+	for b := range entryKeyBytes {
+		differ, shift := differ1, uint(8*(b%8))
 		if b >= 8 {
-			first = byte(from[0].k0 >> (8 * (b % 8)))
+			differ = differ0
 		}
-		if int(counts[b][first]) == len(from) {
+		if differ>>shift&0xff == 0 {
 			continue
 		}
 		if err := q.check(); err != nil {
 			return nil, nil, err
 		}
-		radixPass(from, to, &counts[b], b)
+		radixPass(from, to, b)
 		from, to = to, from
 	}
 	return from, to, nil
 }
 
-func radixPass(from, to []sortEntry, count *[256]uint32, b int) {
+func radixPass(from, to []sortEntry, b int) {
+	shift := uint(8 * (b % 8))
+	var count [256]uint32
+	if b >= 8 {
+		for i := range from {
+			count[byte(from[i].k0>>shift)]++
+		}
+	} else {
+		for i := range from {
+			count[byte(from[i].k1>>shift)]++
+		}
+	}
 	at := uint32(0)
 	for i, n := range count {
 		count[i] = at
 		at += n
 	}
-	shift := uint(8 * (b % 8))
 	if b >= 8 {
 		for _, e := range from {
 			d := byte(e.k0 >> shift)

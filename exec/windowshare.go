@@ -149,7 +149,7 @@ func (s *windowShare) perPartition(c *windowCall) (*vec.Vector, error) {
 	kept := s.kept(c)
 	var seen grouper
 	if c.Distinct {
-		seen = newGrouper(append([]vec.Type{vec.Int64Type}, c.Agg.Args...))
+		seen = newGrouper(append([]vec.Type{vec.Int64Type}, c.Agg.Args...), 0)
 	}
 	for p := range s.parts() {
 		for i := s.bounds[p]; i < s.bounds[p+1]; i++ {
@@ -200,7 +200,7 @@ func (s *windowShare) rowByRow(c *windowCall, f frames) (*vec.Vector, error) {
 		for i, a := range c.args {
 			args[i] = s.cols[a]
 		}
-		newGrouper(c.Agg.Args).assign(args, s.n, ids)
+		newGrouper(c.Agg.Args, 0).assign(args, s.n, ids)
 	}
 	var acc extension.Accumulator
 	seen := map[uint32]bool{}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -27,8 +28,13 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 		t.acc = c.Agg.New(s.w.ev)
 		t.acc.Grow(n)
 		for i := range int32(n) {
-			for _, r := range s.ranges(c, f, int32(from)+i) {
-				t.cover(uint32(i), r[0], r[1])
+			row := int32(from) + i
+			if c.Frame.Exclude == plan.ExcludeNoOthers {
+				t.cover(uint32(i), f.start[row], f.end[row])
+			} else {
+				for _, r := range s.ranges(c, f, row) {
+					t.cover(uint32(i), r[0], r[1])
+				}
 			}
 			if len(t.nodes[0]) >= vec.BatchRows {
 				if err := t.flush(); err != nil {
