@@ -151,28 +151,45 @@ func (s *stream) applyRelation(r *cursor, oid uint32, layout **relation) error {
 	return nil
 }
 
-// tuple parses a tuple into fields and returns the access to it by target column.
-func (l *relation) tuple(r *cursor, fields *[]field) (func(int) field, error) {
-	parsed, err := parseTuple(r, *fields)
+// tuple is a row as a message carries it. Where the new row left a large value out, that of the old one stands in: of a
+// key only the key columns mean something, the others are marked NULL whatever they hold; a full old row means all.
+type tuple struct {
+	fields []field
+	place  []int
+	old    *tuple
+	full   bool // old is a full row
+}
+
+// at returns the field of a target column.
+func (t *tuple) at(c *column, i int) field {
+	f := t.fields[t.place[i]]
+	if f.kind == 'u' && t.old != nil && (t.full || c.key) {
+		return t.old.fields[t.place[i]]
+	}
+	return f
+}
+
+// read parses the row of layout l that follows, reusing t.
+func (t *tuple) read(r *cursor, l *relation) error {
+	parsed, err := parseTuple(r, t.fields)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(parsed) != l.sent {
-		return nil, errMessage
+		return errMessage
 	}
-	*fields = parsed
-	return func(c int) field { return parsed[l.place[c]] }, nil
+	*t = tuple{fields: parsed, place: l.place}
+	return nil
 }
 
 func (s *stream) insert(r *cursor, l *relation) error {
 	if r.uint8() != 'N' {
 		return errMessage
 	}
-	now, err := l.tuple(r, &s.now)
-	if err != nil {
+	if err := s.now.read(r, l); err != nil {
 		return err
 	}
-	if err := s.run.add(extension.Insert, "in an insert", now); err != nil {
+	if err := s.run.add(extension.Insert, "in an insert", &s.now); err != nil {
 		return err
 	}
 	s.run.counts.inserts++
@@ -182,42 +199,29 @@ func (s *stream) insert(r *cursor, l *relation) error {
 // update appends the new row and, when the key moved, the delete of the old key before it.
 func (s *stream) update(r *cursor, l *relation) error {
 	const where = "in an update"
-	var old func(int) field
-	var err error
-	kind := r.uint8()
+	kind, old := r.uint8(), (*tuple)(nil)
 	full := kind == 'O'
 	if kind == 'K' || kind == 'O' {
-		if old, err = l.tuple(r, &s.old); err != nil {
+		if err := s.old.read(r, l); err != nil {
 			return err
 		}
-		kind = r.uint8()
+		old, kind = &s.old, r.uint8()
 	}
 	if kind != 'N' {
 		return errMessage
 	}
-	now, err := l.tuple(r, &s.now)
-	if err != nil {
+	if err := s.now.read(r, l); err != nil {
 		return err
 	}
-	filled := now
-	if old != nil {
-		// Only the key of a 'K' tuple means something: its other columns are marked NULL whatever they hold.
-		filled = func(c int) field {
-			f := now(c)
-			if f.kind == 'u' && (full || s.columns[c].key) {
-				return old(c)
-			}
-			return f
+	s.now.old, s.now.full = old, full
+	if old != nil && !s.run.sameKey(old, &s.now) {
+		row := int32(len(s.run.ops))
+		if err := s.run.addKey(extension.Delete, where, old); err != nil {
+			return err
 		}
-		if !s.run.sameKey(old, now) {
-			row := int32(len(s.run.ops))
-			if err := s.run.addKey(extension.Delete, where, old); err != nil {
-				return err
-			}
-			s.run.moved = append(s.run.moved, [2]int32{row, row + 1})
-		}
+		s.run.moved = append(s.run.moved, [2]int32{row, row + 1})
 	}
-	if err := s.run.add(extension.Update, where, filled); err != nil {
+	if err := s.run.add(extension.Update, where, &s.now); err != nil {
 		return err
 	}
 	s.run.counts.updates++
@@ -228,11 +232,10 @@ func (s *stream) delete(r *cursor, l *relation) error {
 	if kind := r.uint8(); kind != 'K' && kind != 'O' {
 		return errMessage
 	}
-	old, err := l.tuple(r, &s.old)
-	if err != nil {
+	if err := s.old.read(r, l); err != nil {
 		return err
 	}
-	if err := s.run.addKey(extension.Delete, "in a delete", old); err != nil {
+	if err := s.run.addKey(extension.Delete, "in a delete", &s.old); err != nil {
 		return err
 	}
 	s.run.counts.deletes++

@@ -43,12 +43,12 @@ func (r *run) commit(end pglogrepl.LSN, at time.Time) {
 	r.ended, r.end, r.endRows, r.endCounts, r.endTime = true, end, len(r.ops), r.counts, at
 }
 
-// add appends a row of which column c has the field at(c).
-func (r *run) add(op extension.Op, where string, at func(int) field) error {
+// add appends the row t.
+func (r *run) add(op extension.Op, where string, t *tuple) error {
 	row := int32(len(r.ops))
 	for i := range r.columns {
 		c, b := &r.columns[i], r.builders[i]
-		f := at(i)
+		f := t.at(c, i)
 		switch f.kind {
 		case 'n':
 			if c.key || !c.Nullable {
@@ -81,13 +81,14 @@ func (r *run) add(op extension.Op, where string, at func(int) field) error {
 }
 
 // addKey appends a row that has a key only.
-func (r *run) addKey(op extension.Op, where string, at func(int) field) error {
+func (r *run) addKey(op extension.Op, where string, t *tuple) error {
 	for i := range r.columns {
-		if c := &r.columns[i]; !c.key {
+		c := &r.columns[i]
+		if !c.key {
 			r.builders[i].AppendNull()
 			continue
 		}
-		c, f := &r.columns[i], at(i)
+		f := t.at(c, i)
 		decode := c.binary
 		switch f.kind {
 		case 'n':
@@ -118,10 +119,10 @@ func (r *run) truncate() {
 }
 
 // sameKey reports whether old and new have the same bytes in every key column.
-func (r *run) sameKey(old, now func(int) field) bool {
+func (r *run) sameKey(old, now *tuple) bool {
 	for i := range r.columns {
-		if r.columns[i].key {
-			if a, b := old(i), now(i); b.kind != 'u' && (a.kind != b.kind || !bytes.Equal(a.data, b.data)) {
+		if c := &r.columns[i]; c.key {
+			if a, b := old.at(c, i), now.at(c, i); a.kind != b.kind || !bytes.Equal(a.data, b.data) {
 				return false
 			}
 		}

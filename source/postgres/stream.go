@@ -52,7 +52,7 @@ type stream struct {
 	skip     bool   // ... of a transaction before after
 	chunk    uint32 // the transaction whose streamed chunk is being received, 0 outside
 	replay   *replay
-	old, now []field
+	old, now tuple         // of the message at hand
 	silent   time.Duration // waited for the server since it last said something
 	err      error         // ended the stream
 }

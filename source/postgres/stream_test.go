@@ -294,6 +294,10 @@ func TestIdleStreamAdvancesTheSlot(t *testing.T) {
 		t.Fatalf("the position stayed at %s", formatPosition(m.position))
 	}
 	confirmed := fmt.Sprintf("SELECT confirmed_flush_lsn >= '%s' FROM pg_replication_slots WHERE slot_name = '%s'", until, m.source.slot)
+	if err := m.stream.status.send(false); err != nil {
+		t.Fatal(err)
+	}
+	server.Await("t", fmt.Sprintf("SELECT write_lsn >= '%s' FROM pg_stat_replication JOIN pg_replication_slots ON pid = active_pid WHERE slot_name = '%s'", until, m.source.slot))
 	if got := server.Exec(confirmed)[0][0]; got != "f" {
 		t.Fatal("the slot advanced without Ack")
 	}
@@ -301,6 +305,25 @@ func TestIdleStreamAdvancesTheSlot(t *testing.T) {
 	server.Await("t", confirmed)
 	m.stream.Ack(before) // going back is ignored
 	server.Exec("INSERT INTO t VALUES (1)")
+	m.catchUp()
+	m.equal()
+}
+
+func TestPreparedTransactionArrivesWhenItCommits(t *testing.T) {
+	server := pgtest.Start(t, "max_prepared_transactions=5")
+	server.Exec(`CREATE TABLE t (id int PRIMARY KEY)`)
+	publish(server)
+	m := newMirror(t, server, target("*id", vec.Int32Type))
+	m.load()
+	m.follow()
+	server.Exec("BEGIN; INSERT INTO t VALUES (1); PREPARE TRANSACTION 'kept'")
+	server.Exec("BEGIN; INSERT INTO t VALUES (2); PREPARE TRANSACTION 'dropped'")
+	m.catchUp()
+	if len(m.rows) != 0 {
+		t.Errorf("%v before a commit", m.rows)
+	}
+	server.Exec("ROLLBACK PREPARED 'dropped'")
+	server.Exec("COMMIT PREPARED 'kept'")
 	m.catchUp()
 	m.equal()
 }
