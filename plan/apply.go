@@ -144,7 +144,7 @@ func hasAnySubquery(es []Expr) bool {
 }
 
 func (h *hoister) mayBeNull(cond Expr, plan Node) bool {
-	return nullability{cols: nullableCols(h.input, plan)}.mayBeNull(cond)
+	return nullsOf(h.input, plan).mayBeNull(cond)
 }
 
 func (h *hoister) plan(s *Subquery) Node { return introduceApplies(h.o, s.Plan) }

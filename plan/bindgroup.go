@@ -224,7 +224,7 @@ func (s *selectBinder) group() {
 		s.block.expands[i].args = mapList(s.block.expands[i].args, rewrite)
 	}
 	agg := &Aggregate{Input: s.node, Groups: g.groups, GroupCols: g.cols, Aggregates: s.block.aggs, Sets: g.sets, Grouping: g.mask}
-	nulls := nullability{cols: nullableCols(s.node)}
+	nulls := nullsOf(s.node)
 	for i := range agg.GroupCols {
 		agg.GroupCols[i].Nullable = g.sets != nil || nulls.mayBeNull(agg.Groups[i])
 	}

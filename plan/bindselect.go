@@ -232,7 +232,7 @@ func (s *selectBinder) windowGroups() []*Window {
 func (s *selectBinder) project() result {
 	simple := !s.sel.Distinct && len(s.keys) == 0 && s.q.Limit == nil && s.q.Offset == nil
 	p := &Project{Input: s.node}
-	nulls := nullability{cols: nullableCols(s.node)}
+	nulls := nullsOf(s.node)
 	var names []string
 	for i := range s.items {
 		item := &s.items[i]

@@ -130,6 +130,9 @@ func describeAggregate(n *Aggregate) (string, []string) {
 	case len(n.Groups) > 0:
 		name = "Group"
 	}
+	if n.FromMetadata {
+		name += " (from metadata)"
+	}
 	if len(n.Groups) > 0 {
 		out = append(out, "by: "+assignments(n.GroupCols, n.Groups))
 	}

@@ -119,8 +119,8 @@ func (r *region) combine(a, b *joinPlan) *joinPlan {
 	rows := r.joinRows(a, b)
 	// What a join costs: the rows it reads, twice for those it builds a table of, and the rows it makes.
 	cost := a.cost + b.cost + a.rows + 2*math.Min(b.rows, a.rows) + math.Max(b.rows-a.rows, 0) + rows
-	if len(r.crossing(a.set, b.set)) == 0 && r.dependent(b) < 0 && !r.equated(a.set, b.set) {
-		cost += a.rows * b.rows * 4 // a product, compared row by row
+	if r.dependent(b) < 0 && !r.equated(a.set, b.set) && !r.hashable(a.set, b.set) {
+		cost += a.rows * b.rows // pairs are looked at one by one
 	}
 	return &joinPlan{set: a.set | b.set, left: a, right: b, rows: rows, cost: cost}
 }
@@ -135,6 +135,21 @@ func (r *region) dependent(p *joinPlan) int {
 		return -1
 	}
 	return i
+}
+
+// hashable reports an equality whose sides are over a and b alone, though over more than one relation.
+func (r *region) hashable(a, b relSet) bool {
+	for _, f := range r.crossing(a, b) {
+		cmp, ok := f.cond.(*Compare)
+		if !ok || cmp.Op != Eq && cmp.Op != NotDistinct {
+			continue
+		}
+		left, right := r.rels(cmp.Left), r.rels(cmp.Right)
+		if left != 0 && right != 0 && (left&^a|right&^b == 0 || left&^b|right&^a == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *region) equated(a, b relSet) bool {

@@ -2,21 +2,23 @@ package plan
 
 import "github.com/tidemarkdb/tidemark/vec"
 
-// nullableCols returns the columns of the inputs that may hold NULL.
-func nullableCols(inputs ...Node) colSet {
-	var s colSet
-	for _, n := range inputs {
-		for _, c := range n.Cols() {
+// nullability answers for expressions over columns of known, of which cols may hold NULL. Nothing is claimed of other
+// columns, such as those of an outer query.
+type nullability struct{ cols, known colSet }
+
+// nullsOf returns what the inputs say of their columns.
+func nullsOf(inputs ...Node) nullability {
+	var n nullability
+	for _, in := range inputs {
+		for _, c := range in.Cols() {
+			n.known.add(c.ID)
 			if c.Nullable {
-				s.add(c.ID)
+				n.cols.add(c.ID)
 			}
 		}
 	}
-	return s
+	return n
 }
-
-// nullability answers for expressions over columns of which cols may hold NULL.
-type nullability struct{ cols colSet }
 
 // totalOperators give NULL only for a NULL operand.
 var totalOperators = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "~~": true, "!~~": true,
@@ -26,7 +28,7 @@ var totalOperators = map[string]bool{"+": true, "-": true, "*": true, "/": true,
 func (n nullability) mayBeNull(e Expr) bool {
 	switch e := e.(type) {
 	case *ColumnRef:
-		return n.cols.has(e.ID)
+		return n.cols.has(e.ID) || !n.known.has(e.ID)
 	case *Const:
 		return e.Value.Null
 	case *Compare:

@@ -34,6 +34,9 @@ var rules = []rule{
 	{"order joins", orderJoins},
 	{"push limits", pushLimits},
 	{"prune columns", pruneColumns},
+	{"drop dependent groups", dropDependentGroups},
+	{"metadata answers", markMetadata},
+	{"prefix ranges", addPrefixRanges},
 	{"choose sides", chooseSides},
 }
 

@@ -29,7 +29,7 @@ func (s *simplifier) expr(e Expr) Expr { return mapExpr(e, s.one) }
 
 // filter simplifies conditions, of which only TRUE counts.
 func (s *simplifier) filter(f *Filter) Node {
-	nulls := nullability{cols: nullableCols(f.Input)}
+	nulls := nullsOf(f.Input)
 	var conds []Expr
 	for _, c := range f.Conditions {
 		for _, c := range conjuncts(nil, s.truth(c, nulls)) {

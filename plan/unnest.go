@@ -95,7 +95,11 @@ func (u *unnester) join(a *Apply, left, right Node, where, on []Expr) Node {
 	if kind == Cross && len(conds) > 0 {
 		kind = Inner
 	}
-	return normalizeJoin(&Join{Kind: kind, Left: left, Right: right, Other: conds, MarkCol: a.MarkCol})
+	j := normalizeJoin(&Join{Kind: kind, Left: left, Right: right, Other: conds, MarkCol: a.MarkCol})
+	if kind == Single && uniqueOn(right, j.Equal) {
+		j.Kind = Left // there never are two matches
+	}
+	return j
 }
 
 // definite turns unknown into false in conditions over both sides. An equality stays hashable: where its right side is
@@ -105,7 +109,7 @@ func definite(left, right Node, conds []Expr) (Node, []Expr) {
 	rightCols := colsOf(right)
 	for i, c := range conds {
 		out[i] = c
-		nulls := nullability{cols: nullableCols(left, right)}
+		nulls := nullsOf(left, right)
 		if !nulls.mayBeNull(c) {
 			continue
 		}
