@@ -41,6 +41,7 @@ const (
 	AnyArray                    // an array of AnyElement
 	AnyDecimal                  // NUMERIC of any precision and scale, kept
 	AnyStruct                   // any struct
+	AnyNonArray                 // anything but an array
 )
 
 // Param is one parameter of a signature.

@@ -224,7 +224,10 @@ func (c *candidate) match(args []Argument) bool {
 			want = elem
 		case AnyArray:
 			want = vec.ArrayType(elem)
-		case AnyType:
+		case AnyType, AnyNonArray:
+			if p.Kind == AnyNonArray && a.Type.ID == vec.Array {
+				return false
+			}
 			if want = a.Type; a.unknown() {
 				want = vec.TextType
 			}
@@ -459,6 +462,8 @@ func (p Param) TypeName() string {
 		return "numeric"
 	case AnyStruct:
 		return "record"
+	case AnyNonArray:
+		return "anynonarray"
 	}
 	return typeName(p.Type)
 }

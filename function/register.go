@@ -8,7 +8,10 @@ import (
 
 // families returns every built-in.
 func families() []family {
-	return []family{operatorFamily(), aggregateFamily()}
+	return []family{
+		operatorFamily(), mathFamily(), stringFamily(), datetimeFamily(), arrayFamily(), jsonFamily(), systemFamily(),
+		aggregateFamily(), windowFamily(), tableFamily(),
+	}
 }
 
 // RegisterAll adds every built-in function to r.

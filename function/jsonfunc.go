@@ -1,0 +1,191 @@
+package function
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+func jsonFamily() family {
+	j := `'{"a": 1, "b": [2, 3]}'::json`
+	return family{category: "json", tables: jsonTables(), scalars: []*extension.ScalarFunc{
+		immutable(def("->", "Member of an object by key, or element of an array by place from 0", ex(j+" -> 'b'", "[2, 3]")), jsonArrows(false)...),
+		immutable(def("->>", "Member or element as text", ex(j+" ->> 'a'", "1")), jsonArrows(true)...),
+		immutable(def("#>", "Value at a path", ex(j+" #> '{b,1}'", "3")), jsonPaths(false)),
+		immutable(def("#>>", "Value at a path as text", ex(j+" #>> '{b,0}'", "2")), jsonPaths(true)),
+		immutable(also(def("?", "Whether an object has a key", ex(j+" ? 'a'", "t")), "json_exists", "jsonb_exists"), strictArrays(signature(jsonT, textT), resultOf(boolT), func(args []vec.Value) (vec.Value, error) {
+			return vec.BoolValue(jsonHas(vec.StringBytes(args[0].S), args[1].S)), nil
+		})),
+		immutable(def("?|", "Whether an object has one of the keys", ex(j+" ?| ARRAY['x', 'a']", "t")), jsonKeys(false)),
+		immutable(def("?&", "Whether an object has all of the keys", ex(j+" ?& ARRAY['x', 'a']", "f")), jsonKeys(true)),
+		immutable(also(def("json_extract_path", "Value at a path", ex("json_extract_path("+j+", 'b', '0')", "2")), "jsonb_extract_path", "json_extract"), jsonExtract(false)),
+		immutable(also(def("json_extract_path_text", "Value at a path as text", ex("json_extract_path_text("+j+", 'a')", "1")), "jsonb_extract_path_text", "json_extract_string"), jsonExtract(true)),
+		immutable(also(def("json_array_length", "Number of elements of an array", ex("json_array_length('[1, 2]')", "2")), "jsonb_array_length"), strictArrays(signature(jsonT), resultOf(int4), func(args []vec.Value) (vec.Value, error) {
+			elements, ok := jsonElements(vec.StringBytes(args[0].S))
+			if !ok {
+				return null(), invalidParameter("cannot get array length of a non-array")
+			}
+			return vec.IntValue(int4, int64(len(elements))), nil
+		})),
+		immutable(also(def("json_typeof", "Kind of a JSON value", ex("json_typeof('[1]')", "array")), "jsonb_typeof", "json_type"), on(signature(jsonT), textT, func(c *call) (*vec.Vector, error) {
+			in := textsOf(c.args[0])
+			return toText(textT, func(_ *call, dst []byte, i int) ([]byte, error) { return append(dst, jsonKind(in.at(i))...), nil })(c)
+		})),
+		immutable(def("json_valid", "Whether a text is JSON", ex("json_valid('{')", "f")), on(signature(textT), boolT, textToFixed(boolT, func(s []byte) (byte, error) { return bit(json.Valid(s)), nil }))),
+		immutable(also(def("json_strip_nulls", "Drop members that are null", ex(`json_strip_nulls('{"a":null,"b":1}')`, `{"b":1}`)), "jsonb_strip_nulls"), on(signature(jsonT), jsonT, func(c *call) (*vec.Vector, error) {
+			in := textsOf(c.args[0])
+			return toText(jsonT, func(_ *call, dst []byte, i int) ([]byte, error) { return stripNulls(dst, in.at(i)), nil })(c)
+		})),
+		stable(also(def("to_json", "Value as JSON", ex("to_json('a'::text)", `"a"`)), "to_jsonb", "row_to_json", "array_to_json"), bound(params(anyParam), func([]extension.Argument) (vec.Type, body, error) {
+			return jsonT, toText(jsonT, func(c *call, dst []byte, i int) ([]byte, error) {
+				return appendJSON(dst, c.args[0].Value(i), c.ev.Zone), nil
+			}), nil
+		})),
+		stable(also(def("json_build_array", "JSON array of the arguments", ex("json_build_array(1, 'a', NULL)", `[1, "a", null]`)), "jsonb_build_array", "json_array"),
+			arrays(variadicFromNone(anyParam), resultOf(jsonT), func(ev *extension.Eval, args []vec.Value) (vec.Value, error) {
+				out := []byte{'['}
+				for i, a := range args {
+					if i > 0 {
+						out = append(out, ", "...)
+					}
+					out = appendJSON(out, a, ev.Zone)
+				}
+				return vec.StringValue(jsonT, string(append(out, ']'))), nil
+			})),
+		stable(also(def("json_build_object", "JSON object of alternating keys and values", ex("json_build_object('a', 1)", `{"a" : 1}`)), "jsonb_build_object", "json_object"),
+			arrays(variadicFromNone(anyParam), resultOf(jsonT), buildObject)),
+		immutable(def("jsonb_pretty", "JSON indented", ex(`jsonb_pretty('[1]')`, "[\n    1\n]")), on(signature(jsonT), textT, func(c *call) (*vec.Vector, error) {
+			in := textsOf(c.args[0])
+			return toText(textT, func(_ *call, dst []byte, i int) ([]byte, error) {
+				b := bytes.NewBuffer(dst)
+				err := json.Indent(b, in.at(i), "", "    ")
+				return b.Bytes(), err
+			})(c)
+		})),
+	}}
+}
+
+// variadicFromNone takes any number of arguments, none included.
+func variadicFromNone(p extension.Param) extension.Signature {
+	return optional(variadic(params(p)), 1)
+}
+
+func jsonKeys(all bool) extension.ScalarOverload {
+	return strictArrays(signature(jsonT, textArrayT), resultOf(boolT), func(args []vec.Value) (vec.Value, error) {
+		has := func(k vec.Value) bool { return !k.Null && jsonHas(vec.StringBytes(args[0].S), k.S) }
+		if all {
+			return vec.BoolValue(!slices.ContainsFunc(args[1].List, func(k vec.Value) bool { return !k.Null && !has(k) })), nil
+		}
+		return vec.BoolValue(slices.ContainsFunc(args[1].List, has)), nil
+	})
+}
+
+func buildObject(ev *extension.Eval, args []vec.Value) (vec.Value, error) {
+	if len(args)%2 != 0 {
+		return null(), sqlerr.New(sqlerr.InvalidParameterValue, "argument list must have even number of elements").
+			Hintf("The arguments of json_build_object() must consist of alternating keys and values.")
+	}
+	out := []byte{'{'}
+	for i := 0; i < len(args); i += 2 {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		if args[i].Null {
+			return null(), sqlerr.New(sqlerr.NullNotAllowed, "argument %d cannot be null", i+1).Hintf("Object keys should be text.")
+		}
+		out = appendJSONString(out, string(vec.AppendValue(nil, args[i], ev.Zone)))
+		out = appendJSON(append(out, " : "...), args[i+1], ev.Zone)
+	}
+	return vec.StringValue(jsonT, string(append(out, '}'))), nil
+}
+
+// stripNulls appends text without the members that are null, arrays untouched, and without white space.
+func stripNulls(dst, text []byte) []byte {
+	if members, ok := jsonMembers(text); ok {
+		dst = append(dst, '{')
+		first := true
+		for _, m := range members {
+			if jsonKind(m.raw) == "null" {
+				continue
+			}
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = stripNulls(append(appendJSONString(dst, m.key), ':'), m.raw)
+		}
+		return append(dst, '}')
+	}
+	if elements, ok := jsonElements(text); ok {
+		dst = append(dst, '[')
+		for i, e := range elements {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = stripNulls(dst, e)
+		}
+		return append(dst, ']')
+	}
+	return append(dst, bytes.TrimSpace(text)...)
+}
+
+// jsonTables are the set-returning functions of JSON.
+func jsonTables() []*extension.TableFunc {
+	each := func(asText bool) func(text []byte, out []*vec.Builder) error {
+		return func(text []byte, out []*vec.Builder) error {
+			members, ok := jsonMembers(text)
+			if !ok {
+				return invalidParameter("cannot deconstruct a JSON value that is not an object")
+			}
+			for _, m := range members {
+				out[0].AppendString(m.key)
+				out[1].Append(jsonOut(m.raw, true, asText))
+			}
+			return nil
+		}
+	}
+	elements := func(asText bool) func(text []byte, out []*vec.Builder) error {
+		return func(text []byte, out []*vec.Builder) error {
+			list, ok := jsonElements(text)
+			if !ok {
+				return invalidParameter("cannot extract elements from a JSON value that is not an array")
+			}
+			for _, e := range list {
+				out[0].Append(jsonOut(e, true, asText))
+			}
+			return nil
+		}
+	}
+	keys := func(text []byte, out []*vec.Builder) error {
+		members, ok := jsonMembers(text)
+		if !ok {
+			return invalidParameter("cannot call json_object_keys on a JSON value that is not an object")
+		}
+		for _, m := range members {
+			out[0].AppendString(m.key)
+		}
+		return nil
+	}
+	return []*extension.TableFunc{
+		{Def: also(def("json_each", "Members of an object as rows", ex(`SELECT key FROM json_each('{"a":1}')`, "a")), "jsonb_each"), Overloads: jsonRows(each(false), vec.Column{Name: "key", Type: textT}, vec.Column{Name: "value", Type: jsonT})},
+		{Def: also(def("json_each_text", "Members of an object as rows of text", ex(`SELECT value FROM json_each_text('{"a":"x"}')`, "x")), "jsonb_each_text"), Overloads: jsonRows(each(true), vec.Column{Name: "key", Type: textT}, vec.Column{Name: "value", Type: textT})},
+		{Def: also(def("json_array_elements", "Elements of an array as rows", ex("SELECT value FROM json_array_elements('[7]')", "7")), "jsonb_array_elements"), Overloads: jsonRows(elements(false), vec.Column{Name: "value", Type: jsonT})},
+		{Def: also(def("json_array_elements_text", "Elements of an array as rows of text", ex(`SELECT value FROM json_array_elements_text('["x"]')`, "x")), "jsonb_array_elements_text"), Overloads: jsonRows(elements(true), vec.Column{Name: "value", Type: textT})},
+		{Def: also(def("json_object_keys", "Keys of an object as rows", ex(`SELECT * FROM json_object_keys('{"a":1}')`, "a")), "jsonb_object_keys"), Overloads: jsonRows(keys, vec.Column{Name: "json_object_keys", Type: textT})},
+	}
+}
+
+func jsonRows(f func(text []byte, out []*vec.Builder) error, columns ...vec.Column) []extension.TableOverload {
+	return []extension.TableOverload{expand(signature(jsonT), func([]extension.Argument) (vec.Schema, expandRow, error) {
+		return columns, func(_ *extension.Eval, args []*vec.Vector, i int, out []*vec.Builder) error {
+			if args[0].IsNull(i) {
+				return nil
+			}
+			return f(args[0].Bytes(i), out)
+		}, nil
+	})}
+}

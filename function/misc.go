@@ -1,0 +1,118 @@
+package function
+
+import (
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// session is a function of no arguments whose result is the same for the whole statement.
+func session(d extension.Def, t vec.Type, f func(ev *extension.Eval) vec.Value) *extension.ScalarFunc {
+	return stable(d, extension.ScalarOverload{Strict: true, Bind: func([]extension.Argument) (vec.Type, extension.Kernel, error) {
+		return t, func(ev *extension.Eval, _ []*vec.Vector, n int) (*vec.Vector, error) {
+			if ev == nil {
+				ev = &extension.Eval{}
+			}
+			return vec.ConstantOf(t, f(ev), n), nil
+		}, nil
+	}})
+}
+
+func sessionText(d extension.Def, f func(ev *extension.Eval) string) *extension.ScalarFunc {
+	return session(d, textT, func(ev *extension.Eval) vec.Value { return vec.StringValue(textT, f(ev)) })
+}
+
+// Version is what version() returns: clients read the number after PostgreSQL to know which catalog queries work.
+const Version = "PostgreSQL 15.0 (Tidemark)"
+
+func systemFamily() family {
+	return family{category: "system", scalars: []*extension.ScalarFunc{
+		sessionText(def("version", "Version of the server", ex("version() LIKE 'PostgreSQL%'", "t")), func(*extension.Eval) string { return Version }),
+		sessionText(also(def("current_user", "Name of the user", ex("current_user = session_user", "t")), "session_user", "user", "current_role"), func(ev *extension.Eval) string { return ev.User }),
+		sessionText(also(def("current_database", "Name of the database", ex("current_database() IS NOT NULL", "t")), "current_catalog"), func(ev *extension.Eval) string { return ev.Database }),
+		sessionText(def("current_schema", "First schema of the search path", ex("current_schema() IS NOT NULL", "t")), func(ev *extension.Eval) string { return ev.Schema }),
+		stable(def("current_setting", "Value of a setting", ex("current_setting('no.such', true) IS NULL", "t")), on(optional(signature(textT, boolT), 1), textT, func(c *call) (*vec.Vector, error) {
+			in, out := textsOf(c.args[0]), newTextOut(c.n, 0)
+			for i := range c.n {
+				value := ""
+				if c.ev.Setting != nil {
+					value = c.ev.Setting(in.str(i))
+				}
+				if value == "" && c.ok(i) {
+					if missing := len(c.args) == 2 && c.args[1].Value(i).I != 0; missing {
+						out.null(c.n)
+						continue
+					}
+				}
+				out.data = append(out.data, value...)
+				if err := out.end(); err != nil {
+					return nil, err
+				}
+			}
+			return out.vector(textT), nil
+		})),
+		immutable(also(def("pg_typeof", "Type of the argument", ex("pg_typeof(1)", "integer")), "typeof"), lenient(params(anyParam), func(args []extension.Argument) (vec.Type, extension.Kernel, error) {
+			name := vec.StringValue(textT, typeOf(args[0]))
+			return textT, func(_ *extension.Eval, _ []*vec.Vector, n int) (*vec.Vector, error) {
+				return vec.ConstantOf(textT, name, n), nil
+			}, nil
+		})),
+		immutable(def("hash", "64-bit hash of a value", ex("hash(1) = hash(1)", "t")), lenient(variadic(params(anyParam)), func([]extension.Argument) (vec.Type, extension.Kernel, error) {
+			return int8, func(_ *extension.Eval, args []*vec.Vector, n int) (*vec.Vector, error) {
+				hashes := make([]uint64, n)
+				HashInto(args[0], n, hashes)
+				for _, a := range args[1:] {
+					HashCombine(a, n, hashes)
+				}
+				return collect(int8, n, func(i int) (int64, bool) { return int64(hashes[i]), true }), nil
+			}, nil
+		})),
+		volatile(also(def("gen_random_uuid", "Random UUID of version 4", ex("length(gen_random_uuid()::text)", "36")), "uuid"), extension.ScalarOverload{Strict: true, Bind: func([]extension.Argument) (vec.Type, extension.Kernel, error) {
+			return uuidT, func(ev *extension.Eval, _ []*vec.Vector, n int) (*vec.Vector, error) {
+				out := make([]vec.Int128, n)
+				for i := range out { // RFC 9562: the version in the third group, the variant in the fourth
+					out[i].Hi = int64(nextRandom(ev)&^0xF000 | 0x4000)
+					out[i].Lo = nextRandom(ev)&(1<<62-1) | 1<<63
+				}
+				return vec.FlatOf(uuidT, out, nil), nil
+			}, nil
+		}}),
+		immutable(def("num_nulls", "Number of arguments that are NULL", ex("num_nulls(1, NULL, 2)", "1")), nullCount(true)),
+		immutable(def("num_nonnulls", "Number of arguments that are not NULL", ex("num_nonnulls(1, NULL, 2)", "2")), nullCount(false)),
+		immutable(def("error", "Fail with a message", ex("CASE WHEN true THEN 1 ELSE error('no')::int END", "1")), on(signature(textT), textT, func(c *call) (*vec.Vector, error) {
+			in := textsOf(c.args[0])
+			for i := range c.n {
+				if c.ok(i) {
+					return nil, invalidParameter("%s", in.at(i))
+				}
+			}
+			return vec.NullOf(textT, c.n), nil
+		})),
+	}}
+}
+
+// typeOf is the type's name as pg_typeof gives it, NUMERIC without parameters.
+func typeOf(a extension.Argument) string {
+	switch {
+	case a.Type.ID == vec.Decimal:
+		return "numeric"
+	case a.Type.ID == vec.Array && a.Type.Elem.ID == vec.Decimal:
+		return "numeric[]"
+	case a.Type.ID == vec.Struct:
+		return "record"
+	}
+	return a.Type.String()
+}
+
+func nullCount(want bool) extension.ScalarOverload {
+	return lenient(variadic(params(anyParam)), func([]extension.Argument) (vec.Type, extension.Kernel, error) {
+		return int4, func(_ *extension.Eval, args []*vec.Vector, n int) (*vec.Vector, error) {
+			return collect(int4, n, func(i int) (int32, bool) {
+				count := int32(0)
+				for _, a := range args {
+					count += int32(bit(a.IsNull(i) == want))
+				}
+				return count, true
+			}), nil
+		}, nil
+	})
+}
