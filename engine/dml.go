@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/exec"
@@ -12,8 +14,21 @@ import (
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// modify runs a statement that changes rows.
+// maxStatementRuns bounds how often a statement is run again because maintenance rewrote what it was to change.
+const maxStatementRuns = 10
+
+// modify runs a statement that changes rows. One that is a transaction of its own is run again on what is newest when
+// nobody changed its rows but their tablets were rewritten meanwhile.
 func (s *Session) modify(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {
+	for run := 1; ; run++ {
+		result, err := s.modifyOnce(ctx, statement, args)
+		if err == nil || s.tx != nil || !errors.Is(err, errRewritten) || run == maxStatementRuns {
+			return result, err
+		}
+	}
+}
+
+func (s *Session) modifyOnce(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {
 	snapshot, release := s.snapshot()
 	defer release()
 	if err := s.checkTargets(snapshot, statement); err != nil {
@@ -24,8 +39,10 @@ func (s *Session) modify(ctx context.Context, statement sql.Statement, args []ve
 		return s.insert(ctx, snapshot, t, args)
 	case *sql.Truncate:
 		return s.truncate(ctx, snapshot, t)
+	case *sql.Copy:
+		return s.copyStatement(ctx, snapshot, t)
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported").At(statement.Position())
+	return s.changeRows(ctx, snapshot, statement, args)
 }
 
 // checkTargets refuses tables that take no direct changes, before anything else of the statement is looked at.
@@ -37,6 +54,9 @@ func (s *Session) checkTargets(snapshot *catalog.Snapshot, statement sql.Stateme
 		}
 		if err := refuseDML(table, action); err != nil {
 			return sqlerr.From(err).At(name.Position())
+		}
+		if s.engine.options.ReadOnly {
+			return readOnlyEngine()
 		}
 		return nil
 	}
@@ -75,44 +95,140 @@ func (s *Session) truncate(ctx context.Context, snapshot *catalog.Snapshot, t *s
 	return done("TRUNCATE TABLE"), s.commit(ctx, edits...)
 }
 
-// insert runs INSERT without ON CONFLICT.
-func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Insert, args []vec.Value) (*Result, error) {
-	table, err := s.table(snapshot, t.Table)
+// changeRows runs UPDATE, DELETE or MERGE.
+func (s *Session) changeRows(ctx context.Context, snapshot *catalog.Snapshot, statement sql.Statement, args []vec.Value) (*Result, error) {
+	table, err := s.table(snapshot, targetOf(statement))
 	if err != nil {
 		return nil, err
 	}
-	source, err := s.bindInsert(ctx, snapshot, table, t, typesOf(args))
+	bound, err := s.bindChanges(ctx, snapshot, table, statement, typesOf(args))
 	if err != nil {
 		return nil, err
 	}
-	if source, err = source.WithParams(args); err != nil {
-		return nil, err
-	}
-	if source, err = plan.Optimize(source); err != nil {
-		return nil, err
-	}
-	rows, err := exec.Run(ctx, source.Plan, s.env(ctx))
+	c := s.change(table, setsKey(table, statement))
+	_, c.once = statement.(*sql.Merge)
+	returned, err := s.runChanges(ctx, c, bound, args)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	w := &rowWriter{session: s, table: table}
-	if err := fill(ctx, w, rows.Next); err != nil {
+	if err := c.commit(ctx, snapshot); err != nil {
 		return nil, err
 	}
-	if len(w.out) > 0 {
-		if err := s.commit(ctx, &catalog.Modify{Table: table.ID, SchemaVersion: table.SchemaVersion, Add: w.out}); err != nil {
-			return nil, err
-		}
-	}
-	return &Result{Tag: fmt.Sprintf("INSERT 0 %d", w.total), RowsAffected: w.total}, nil
+	return changed(verbOf(statement), c.affected, bound.Returning, returned), nil
 }
 
-// bindInsert binds what an INSERT adds: every column of the table, in its type.
-func (s *Session) bindInsert(ctx context.Context, snapshot *catalog.Snapshot, table *catalog.Table, t *sql.Insert, params []vec.Type) (*plan.Query, error) {
+// changed returns the result of a statement that changed rows.
+func changed(verb string, affected int64, returning vec.Schema, returned []*vec.Batch) *Result {
+	tag := fmt.Sprintf("%s %d", verb, affected)
+	if len(returning) == 0 {
+		return &Result{Tag: tag, RowsAffected: affected}
+	}
+	r := rowsOf(tag, returning, returned...)
+	r.RowsAffected = affected
+	return r
+}
+
+// runChanges runs bound and applies its rows to c. It returns what RETURNING made of them.
+func (s *Session) runChanges(ctx context.Context, c *changes, bound *plan.Changes, args []vec.Value) (returned []*vec.Batch, err error) {
+	err = s.each(ctx, bound.Query, args, func(b *vec.Batch) error {
+		if at := plan.ChangesFixed + bound.Values; len(b.Cols) > at {
+			returned = append(returned, vec.NewBatch(b.N, b.Cols[at:]...))
+		}
+		return c.apply(ctx, b, bound.Values)
+	})
+	return returned, err
+}
+
+// each optimises and runs a bound query and calls fn for every batch, which has no selection and is fn's own.
+func (s *Session) each(ctx context.Context, q *plan.Query, args []vec.Value, fn func(*vec.Batch) error) error {
+	q, err := q.WithParams(args)
+	if err != nil {
+		return err
+	}
+	if q, err = plan.Optimize(q); err != nil {
+		return err
+	}
+	rows, err := exec.Run(ctx, q.Plan, s.env(ctx))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for {
+		b, err := rows.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if err := fn(b.Compact()); err != nil {
+			return err
+		}
+	}
+}
+
+// bindChanges binds UPDATE, DELETE or MERGE.
+func (s *Session) bindChanges(ctx context.Context, snapshot *catalog.Snapshot, table *catalog.Table, statement sql.Statement, params []vec.Type) (*plan.Changes, error) {
 	relations := s.relations(ctx, snapshot)
 	defer relations.release()
-	return plan.BindInsert(ctx, t, plan.InsertTarget{Name: table.Name, Columns: schemaOf(table), Defaults: defaultsOf(table)}, relations, plan.Options{Params: params})
+	target, options := s.modifyTarget(table), plan.Options{Params: params}
+	switch t := statement.(type) {
+	case *sql.Update:
+		return plan.BindUpdate(ctx, t, target, relations, options)
+	case *sql.Delete:
+		return plan.BindDelete(ctx, t, target, relations, options)
+	case *sql.Merge:
+		return plan.BindMerge(ctx, t, target, relations, options)
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported").At(statement.Position())
+}
+
+func (s *Session) modifyTarget(table *catalog.Table) plan.ModifyTarget {
+	return plan.ModifyTarget{Table: s.engine.planTable(table), Defaults: defaultsOf(table)}
+}
+
+func targetOf(statement sql.Statement) sql.Name {
+	switch t := statement.(type) {
+	case *sql.Insert:
+		return t.Table
+	case *sql.Update:
+		return t.Table
+	case *sql.Delete:
+		return t.Table
+	case *sql.Merge:
+		return t.Table
+	}
+	return nil
+}
+
+func verbOf(statement sql.Statement) string {
+	switch statement.(type) {
+	case *sql.Update:
+		return "UPDATE"
+	case *sql.Delete:
+		return "DELETE"
+	}
+	return "MERGE"
+}
+
+// setsKey reports whether rows that a statement adds may have keys that the rows they replace had not.
+func setsKey(table *catalog.Table, statement sql.Statement) bool {
+	assigns := func(set []sql.Assignment) bool {
+		for _, a := range set {
+			for _, column := range a.Columns {
+				if c, ok := table.Column(column.Name); ok && slices.Contains(table.MergeKey, c.FieldID) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	switch t := statement.(type) {
+	case *sql.Update:
+		return assigns(t.Set)
+	case *sql.Delete:
+		return false
+	case *sql.Merge:
+		return slices.ContainsFunc(t.Whens, func(w sql.MergeWhen) bool { return w.Action == sql.MergeInsert || assigns(w.Set) })
+	}
+	return true
 }
 
 func defaultsOf(t *catalog.Table) []string {
@@ -125,39 +241,21 @@ func defaultsOf(t *catalog.Table) []string {
 
 // describeModify returns the result columns and parameters of a statement that changes rows.
 func (s *Session) describeModify(ctx context.Context, snapshot *catalog.Snapshot, statement sql.Statement) (schema, params vec.Schema, err error) {
+	name := targetOf(statement)
+	if name == nil {
+		return nil, nil, nil
+	}
+	table, err := s.table(snapshot, name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if t, ok := statement.(*sql.Insert); ok {
-		table, err := s.table(snapshot, t.Table)
-		if err != nil {
-			return nil, nil, err
-		}
-		source, err := s.bindInsert(ctx, snapshot, table, t, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, paramSchema(source.Params), nil
+		i := &insertion{session: s, snapshot: snapshot, table: table, statement: t}
+		return i.describe(ctx)
 	}
-	return nil, nil, nil
-}
-
-// alterColumns applies one action of ALTER TABLE to the columns of a table that is open to changes.
-func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported").
-		Hintf("create a new table with CREATE TABLE ... AS and rename it")
-}
-
-// vacuum makes the maintenance of the named tables, or all, run now.
-func (s *Session) vacuum(ctx context.Context, tables []sql.Name) error {
-	snapshot, release := s.snapshot()
-	defer release()
-	for _, name := range tables {
-		if _, err := s.table(snapshot, name); err != nil {
-			return err
-		}
+	bound, err := s.bindChanges(ctx, snapshot, table, statement, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
-}
-
-// call runs a procedure.
-func (s *Session) call(ctx context.Context, t *sql.CallProc) (*Result, error) {
-	return nil, sqlerr.New(sqlerr.UndefinedFunction, "procedure %q does not exist", t.Call.Name.Last().Name).At(t.Pos)
+	return bound.Returning, paramSchema(bound.Params), nil
 }

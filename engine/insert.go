@@ -21,6 +21,7 @@ type rowWriter struct {
 	bytes   int64
 	total   int64
 	out     []tablet.Base
+	keys    *keyCheck // of rows whose keys may be taken; nil when they are known to be free
 }
 
 // add takes over a batch without a selection, of the table's columns.
@@ -47,7 +48,13 @@ func (w *rowWriter) flush(ctx context.Context) error {
 		return err
 	}
 	batch = tablestore.SortRows(w.table, tablestore.AddHidden(w.table, batch))
-	desc, err := w.session.engine.store.Write(ctx, w.table, tablestore.Rows{Batch: batch}, queryThreads(w.session.integer(settingThreads)))
+	rows := tablestore.Rows{Batch: batch}
+	if w.keys != nil {
+		if rows.Keys, err = w.keys.add(batch); err != nil {
+			return err
+		}
+	}
+	desc, err := w.session.engine.store.Write(ctx, w.table, rows, queryThreads(w.session.integer(settingThreads)))
 	if err != nil {
 		return err
 	}

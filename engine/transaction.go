@@ -51,20 +51,32 @@ func (s *Session) snapshot() (*catalog.Snapshot, func()) {
 
 // commit makes edits now, or in an open transaction at its end.
 func (s *Session) commit(ctx context.Context, edits ...catalog.Edit) error {
+	return s.commitFrom(ctx, nil, edits...)
+}
+
+// commitFrom is commit for edits that were made for what a statement read in snapshot: they are made anew to fit what
+// others committed since, or fail with 40001. A nil snapshot stands for none.
+func (s *Session) commitFrom(ctx context.Context, snapshot *catalog.Snapshot, edits ...catalog.Edit) error {
 	if s.engine.options.ReadOnly {
 		return readOnlyEngine()
 	}
 	if s.tx == nil {
-		_, err := s.engine.catalog.Commit(ctx, edits...)
+		if snapshot == nil {
+			_, err := s.engine.catalog.Commit(ctx, edits...)
+			return err
+		}
+		_, err := s.engine.catalog.CommitFrom(ctx, snapshot, guardKeys(snapshot, edits), s.engine.rebase(snapshot))
 		return err
 	}
 	if s.tx.readOnly {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot change anything in a read-only transaction")
 	}
-	_, release := s.snapshot()
-	defer release()
+	if s.tx.pin == nil {
+		_, release := s.snapshot()
+		release()
+	}
 	all := append(s.tx.edits[:len(s.tx.edits):len(s.tx.edits)], edits...)
-	view, err := s.tx.pin.Preview(all...)
+	view, err := s.tx.pin.Preview(guardKeys(s.tx.pin.Snapshot, all)...)
 	if err != nil {
 		return err
 	}
@@ -119,7 +131,11 @@ func (s *Session) endTransaction(ctx context.Context) (tag string, err error) {
 	case len(tx.edits) == 0:
 		return "COMMIT", nil
 	}
-	_, err = s.engine.catalog.CommitFrom(ctx, tx.pin.Snapshot, tx.edits, nil)
+	base := tx.pin.Snapshot
+	_, err = s.engine.catalog.CommitFrom(ctx, base, guardKeys(base, tx.edits), s.engine.rebase(base))
+	if err == nil {
+		s.engine.workers.wake()
+	}
 	return "COMMIT", err
 }
 

@@ -48,6 +48,16 @@ func (s *Store) Find(ctx context.Context, t *catalog.Table, keys *maskindex.Keys
 	return tablets, rows, nil
 }
 
+// Fetch returns columns, by their places in t.Columns, of rows of base tablets of t: row i is row rows[i] of
+// tablets[i].
+func (s *Store) Fetch(ctx context.Context, t *catalog.Table, tablets []tablet.ID, rows []uint32, columns []int) (*vec.Batch, error) {
+	places := make([]place, len(tablets))
+	for i := range places {
+		places[i] = place{tablets[i], rows[i]}
+	}
+	return s.fetch(ctx, t, places, columns)
+}
+
 func (s *Store) find(ctx context.Context, t *catalog.Table, pending []*tablet.Desc, keys *maskindex.Keys) ([]place, error) {
 	places := make([]place, keys.Len())
 	settled := make([]bool, keys.Len()) // by a pending tablet, even when that deleted the row

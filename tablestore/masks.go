@@ -139,6 +139,18 @@ func indexOf(t *catalog.Table, view *tablet.View) []string {
 	return names
 }
 
+// DeadRows returns the rows of a base tablet that its committed mask hides. The caller must not change the bitmap.
+func (s *Store) DeadRows(ctx context.Context, table tablet.TableID, member tablet.Base) (*roaring.Bitmap, error) {
+	s.mu.Lock()
+	known := s.bases[table]
+	s.mu.Unlock()
+	dead, err := s.committed(ctx, member, known)
+	if err != nil || dead != nil {
+		return dead, err
+	}
+	return roaring.New(), nil
+}
+
 // readMask reads one committed mask from its Puffin file.
 func (s *Store) readMask(ctx context.Context, member tablet.Base) (*roaring.Bitmap, error) {
 	if err := ctx.Err(); err != nil {

@@ -76,6 +76,19 @@ func (s *Store) readTablet(ctx context.Context, table tablet.TableID, d *tablet.
 	return out, nil
 }
 
+// ReadColumns returns columns, by their places in t.Columns, of the rows of one tablet that mask leaves.
+func (s *Store) ReadColumns(ctx context.Context, t *catalog.Table, d *tablet.Desc, mask *maskindex.Mask, places []int) (*vec.Batch, error) {
+	columns := make([]tablet.Column, len(places))
+	for i, p := range places {
+		columns[i] = t.Columns[p]
+	}
+	batches, err := s.readTablet(ctx, t.ID, d, columns, ScanMask(mask))
+	if err != nil {
+		return nil, err
+	}
+	return Concat(columns, batches)
+}
+
 // ScanMask returns a mask as scans take it: nil when no row is dead, which costs them nothing.
 func ScanMask(m *maskindex.Mask) parquetstore.Mask {
 	if m.None() {
@@ -111,18 +124,23 @@ func Concat(columns []tablet.Column, batches []*vec.Batch) (*vec.Batch, error) {
 
 // Projection maps the columns of a table to those of one tablet, which may have been written before some were added.
 type Projection struct {
-	Read    []int // places in the file of what is read
-	from    []int // for each column of the table: its place in Read, or -1
+	Read    []int       // places in the file of what is read
+	from    []int       // for each column of the table: its place in Read, or -1
+	initial []vec.Value // of the columns that the file has not
 	columns []tablet.Column
 }
 
 // NewProjection returns how to read columns, found by field id, from a file.
 func NewProjection(file *parquetstore.File, columns []tablet.Column) (*Projection, error) {
-	p := &Projection{columns: columns, from: make([]int, len(columns))}
+	p := &Projection{columns: columns, from: make([]int, len(columns)), initial: make([]vec.Value, len(columns))}
 	for i, c := range columns {
 		place := file.ColumnByFieldID(c.FieldID)
 		if place < 0 {
 			p.from[i] = -1
+			var err error
+			if p.initial[i], err = Initial(c); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		p.from[i] = len(p.Read)
@@ -136,7 +154,7 @@ func (p *Projection) Apply(b *vec.Batch) *vec.Batch {
 	out := &vec.Batch{N: b.N, Sel: b.Sel, Cols: make([]*vec.Vector, 0, len(p.from)+len(b.Cols)-len(p.Read))}
 	for i, from := range p.from {
 		if from < 0 {
-			out.Cols = append(out.Cols, vec.NullOf(p.columns[i].Type, b.N))
+			out.Cols = append(out.Cols, vec.ConstantOf(p.columns[i].Type, p.initial[i], b.N))
 			continue
 		}
 		out.Cols = append(out.Cols, b.Cols[from])

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/maskindex"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
+	"github.com/tidemarkdb/tidemark/tablet"
+)
+
+// errRewritten marks a serialization failure in which no two writers changed one row: tablets were rewritten, or the
+// columns changed. A statement that is a transaction of its own is run again.
+var errRewritten = errors.New("the table was rewritten meanwhile")
+
+// guardKeys returns edits in which the first change of each table alone fences the keys that later ones add, as of
+// base: within one commit the versions between are not known. Tables that base has not are the transaction's own.
+func guardKeys(base *catalog.Snapshot, edits []catalog.Edit) []catalog.Edit {
+	type first struct {
+		edit   int
+		fenced bool // TRUNCATE is
+	}
+	firsts := map[tablet.TableID]*first{}
+	out := slices.Clone(edits)
+	for i, edit := range edits {
+		switch e := edit.(type) {
+		case *catalog.Truncate:
+			if firsts[e.Table] == nil {
+				firsts[e.Table] = &first{fenced: true}
+			}
+		case *catalog.Modify:
+			f := firsts[e.Table]
+			if f == nil {
+				f = &first{edit: i}
+				firsts[e.Table] = f
+			}
+			if e.KeysAsOf == 0 {
+				continue
+			}
+			changed := *e
+			changed.KeysAsOf = 0
+			out[i] = &changed
+			if t, ok := base.TableByID(e.Table); ok && !f.fenced {
+				fenced := *out[f.edit].(*catalog.Modify)
+				fenced.KeysAsOf = t.Tablets.Version()
+				out[f.edit] = &fenced
+			}
+		}
+	}
+	return out
+}
+
+// rebase returns how edits made at base are made anew when other commits came first: rows that others left alone die
+// and come as before, in tablets with the masks of both. Where another writer changed the same row the first
+// committer wins.
+func (e *Engine) rebase(base *catalog.Snapshot) catalog.Rebase {
+	return func(ctx context.Context, newest *catalog.Snapshot, edits []catalog.Edit, fault error) ([]catalog.Edit, error) {
+		groups := map[tablet.TableID][]*catalog.Modify{}
+		fixed := map[tablet.TableID]bool{}
+		for _, edit := range edits {
+			switch t := edit.(type) {
+			case *catalog.Modify:
+				groups[t.Table] = append(groups[t.Table], t)
+			case *catalog.Truncate:
+				fixed[t.Table] = true
+			case *catalog.DropTable:
+				fixed[t.Table] = true
+			case *catalog.AlterColumns:
+				fixed[t.Table] = true
+			}
+		}
+		made := map[tablet.TableID]*catalog.Modify{}
+		for id, group := range groups {
+			before, ok := base.TableByID(id)
+			if !ok || fixed[id] {
+				continue
+			}
+			now, ok := newest.TableByID(id)
+			if !ok {
+				return nil, fault
+			}
+			if now.SchemaVersion != before.SchemaVersion {
+				return nil, sqlerr.New(sqlerr.SerializationFailure, "the columns of table %q were changed: %w", before.Name, errRewritten).
+					Hintf("run the transaction again")
+			}
+			r := &rebasing{store: e.store, before: before, now: now}
+			edit, err := r.merge(ctx, group)
+			if err != nil {
+				return nil, err
+			}
+			made[id] = edit
+		}
+		if len(made) == 0 {
+			return nil, fault
+		}
+		var out []catalog.Edit
+		for _, edit := range edits {
+			m, ok := edit.(*catalog.Modify)
+			if !ok || fixed[m.Table] {
+				out = append(out, edit)
+				continue
+			}
+			if _, ok := base.TableByID(m.Table); !ok {
+				out = append(out, edit)
+				continue
+			}
+			if united := made[m.Table]; united != nil { // in place of the first
+				out = append(out, united)
+				made[m.Table] = nil
+			}
+		}
+		return out, nil
+	}
+}
+
+// rebasing makes the changes of one table anew.
+type rebasing struct {
+	store       *tablestore.Store
+	before, now *catalog.Table
+
+	added map[tablet.ID]tablet.Base
+	final map[tablet.ID]*tablet.MaskRef // of tablets of before: the mask they got, nil when all rows died
+	own   map[tablet.ID]*roaring.Bitmap // rows that died here
+	keyed bool
+}
+
+// merge returns one edit with what the edits of group come to, on top of now.
+func (r *rebasing) merge(ctx context.Context, group []*catalog.Modify) (*catalog.Modify, error) {
+	r.collect(group)
+	edit := &catalog.Modify{Table: r.now.ID, SchemaVersion: r.now.SchemaVersion}
+	for _, b := range slices.SortedFunc(maps.Values(r.added), func(a, b tablet.Base) int { return cmp.Compare(a.ID, b.ID) }) {
+		edit.Add = append(edit.Add, b)
+	}
+	if err := r.unite(ctx, edit); err != nil {
+		return nil, err
+	}
+	if r.keyed {
+		if err := r.verifyKeys(ctx); err != nil {
+			return nil, err
+		}
+		edit.KeysAsOf = r.now.Tablets.Version()
+	}
+	return edit, nil
+}
+
+// collect follows the edits to what is left of them in the end.
+func (r *rebasing) collect(group []*catalog.Modify) {
+	r.added, r.final, r.own = map[tablet.ID]tablet.Base{}, map[tablet.ID]*tablet.MaskRef{}, map[tablet.ID]*roaring.Bitmap{}
+	for _, m := range group {
+		r.keyed = r.keyed || m.KeysAsOf != 0
+		for _, gone := range m.Remove {
+			if _, mine := r.added[gone.Tablet]; mine {
+				delete(r.added, gone.Tablet)
+			} else {
+				r.final[gone.Tablet] = nil
+			}
+		}
+		for _, c := range m.Masks {
+			if b, mine := r.added[c.Tablet]; mine {
+				b.Mask = c.To
+				r.added[c.Tablet] = b
+			} else {
+				to := c.To
+				r.final[c.Tablet] = &to
+			}
+		}
+		for _, b := range m.Add {
+			r.added[b.ID] = b
+		}
+	}
+}
+
+// unite adds the masks to edit: what died there and here.
+func (r *rebasing) unite(ctx context.Context, edit *catalog.Modify) error {
+	var write []maskWrite
+	for _, id := range slices.Sorted(maps.Keys(r.final)) {
+		before, ok := r.before.Tablets.BaseTablet(id)
+		if !ok {
+			return sqlerr.New(sqlerr.Internal, "table %q has no tablet %s to change", r.before.Name, id)
+		}
+		now, ok := r.now.Tablets.BaseTablet(id)
+		if !ok {
+			return sqlerr.New(sqlerr.SerializationFailure, "tablets of table %q were replaced: %w", r.now.Name, errRewritten).
+				Hintf("run the transaction again")
+		}
+		dead, err := r.deadBefore(ctx, before)
+		if err != nil {
+			return err
+		}
+		own, err := r.ownDead(ctx, before, dead)
+		if err != nil {
+			return err
+		}
+		theirs, err := r.store.DeadRows(ctx, r.now.ID, now)
+		if err != nil {
+			return err
+		}
+		if roaring.AndNot(theirs, dead).Intersects(own) {
+			return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update of table %q", r.now.Name).
+				Hintf("another transaction changed the same row first: run the transaction again")
+		}
+		r.own[id] = own
+		if to := r.final[id]; to != nil && now.Mask == before.Mask {
+			edit.Masks = append(edit.Masks, catalog.MaskChange{Tablet: id, From: now.Mask, To: *to})
+			continue
+		}
+		write = append(write, maskWrite{now, roaring.Or(theirs, own)})
+	}
+	return writeMasks(ctx, r.store, edit, write)
+}
+
+func (r *rebasing) deadBefore(ctx context.Context, b tablet.Base) (*roaring.Bitmap, error) {
+	return r.store.DeadRows(ctx, r.before.ID, b)
+}
+
+// ownDead returns the rows of a tablet that died here.
+func (r *rebasing) ownDead(ctx context.Context, b tablet.Base, before *roaring.Bitmap) (*roaring.Bitmap, error) {
+	to := r.final[b.ID]
+	if to == nil {
+		all := roaring.New()
+		all.AddRange(0, uint64(b.Rows))
+		return roaring.AndNot(all, before), nil
+	}
+	b.Mask = *to
+	after, err := r.store.DeadRows(ctx, r.before.ID, b)
+	if err != nil {
+		return nil, err
+	}
+	return roaring.AndNot(after, before), nil
+}
+
+// verifyKeys looks again whether the keys of the rows added are free.
+func (r *rebasing) verifyKeys(ctx context.Context) error {
+	check := newKeyCheck(r.now)
+	for _, b := range r.added {
+		dead, err := r.store.DeadRows(ctx, r.now.ID, b)
+		if err != nil {
+			return err
+		}
+		mask, err := maskindex.NewMask(dead, uint32(b.Rows))
+		if err != nil {
+			return err
+		}
+		batch, err := r.store.ReadColumns(ctx, r.now, b.Desc, mask, check.places)
+		if err != nil {
+			return err
+		}
+		if _, err := check.addKeys(batch.Cols, batch.N); err != nil {
+			return err
+		}
+	}
+	if check.adds == 0 {
+		return nil
+	}
+	return check.verify(ctx, r.store, r.now, func(id tablet.ID, row uint32) bool {
+		own := r.own[id]
+		return own != nil && own.Contains(row)
+	})
+}
