@@ -11,13 +11,8 @@ import (
 func (c *compiler) aggregate(n *plan.Aggregate, m *nodeMetrics) (*stream, error) {
 	if inner, outer := splitDistinct(n); inner != nil {
 		n = outer
-		in, err := c.compile(inner)
-		if err != nil {
-			return nil, err
-		}
-		return c.aggregateOver(n, in, m)
 	}
-	in, err := c.compile(n.Input)
+	in, err := c.input(n, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ type compiler struct {
 	current *nodeMetrics // of the node whose input is being compiled
 	ctes    map[int]*sharedRows
 	// runtime holds, by probe side column, filters that joins above the node being compiled offer to scans.
-	runtime map[plan.ColID][]*runtimeFilter
+	runtime offers
 }
 
 // compile returns the stream of n's rows, metered.
@@ -44,17 +44,14 @@ func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
 		return single(n.Columns, &valuesSource{node: n}), nil
 	case *plan.Filter:
 		cols := n.Input.Cols()
-		return c.through(n.Input, cols, func(in *stream) stage { return newFilter(layoutOf(in.cols), n.Conditions) })
+		return c.through(n, cols, func(in *stream) stage { return newFilter(layoutOf(in.cols), n.Conditions) })
 	case *plan.Project:
-		return c.through(n.Input, n.Columns, func(in *stream) stage { return newProject(layoutOf(in.cols), n.Exprs) })
+		return c.through(n, n.Columns, func(in *stream) stage { return newProject(layoutOf(in.cols), n.Exprs) })
 	case *plan.Join:
 		return c.join(n, m)
-	}
-	defer c.hideRuntime()()
-	switch n := n.(type) {
 	case *plan.Expand:
 		cols := n.Input.Cols()
-		return c.through(n.Input, n.Cols(), func(*stream) stage { return newExpand(n, layoutOf(cols)) })
+		return c.through(n, n.Cols(), func(*stream) stage { return newExpand(n, layoutOf(cols)) })
 	case *plan.SetOp:
 		return c.setOp(n, m)
 	case *plan.DistinctOn:
@@ -76,23 +73,31 @@ func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.through(n.Input, n.Cols(), func(*stream) stage { return win.stage })
+		return c.through(n, n.Cols(), func(*stream) stage { return win.stage })
 	}
 	return nil, sqlerr.New(sqlerr.Internal, "the executor met an operator it does not know: %s", nodeName(n)).
 		Hintf("this is a bug in the planner: report it together with the query")
 }
 
-// hideRuntime keeps runtime filters from passing the node being compiled, where dropping rows early would change what
-// it computes; the function it returns ends that.
-func (c *compiler) hideRuntime() (restore func()) {
+// input compiles input i of n. Of the runtime filters offered to n those reach it that may.
+func (c *compiler) input(n plan.Node, i int) (*stream, error) {
 	above := c.runtime
-	c.runtime = nil
-	return func() { c.runtime = above }
+	c.runtime = above.below(n, i)
+	defer func() { c.runtime = above }()
+	return c.compile(n.Inputs()[i])
 }
 
-// through compiles in and appends a stage.
-func (c *compiler) through(in plan.Node, cols []plan.Col, st func(in *stream) stage) (*stream, error) {
-	s, err := c.compile(in)
+// alone compiles n where no runtime filter from above holds.
+func (c *compiler) alone(n plan.Node) (*stream, error) {
+	above := c.runtime
+	c.runtime = nil
+	defer func() { c.runtime = above }()
+	return c.compile(n)
+}
+
+// through compiles n's only input and appends a stage.
+func (c *compiler) through(n plan.Node, cols []plan.Col, st func(in *stream) stage) (*stream, error) {
+	s, err := c.input(n, 0)
 	if err != nil {
 		return nil, err
 	}

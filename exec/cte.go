@@ -31,7 +31,7 @@ func (c *compiler) cte(n *plan.CTE, m *nodeMetrics) (*stream, error) {
 		defer delete(c.ctes, n.ID)
 		return c.compile(n.Body)
 	}
-	def, err := c.compile(n.Def)
+	def, err := c.alone(n.Def)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (c *compiler) cteRef(n *plan.CTERef) (*stream, error) {
 			Hintf("this is a bug in the planner: report it together with the query")
 	}
 	if rows.def != nil {
-		s, err := c.compile(rows.def)
+		s, err := c.alone(rows.def)
 		if err != nil {
 			return nil, err
 		}

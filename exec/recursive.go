@@ -10,7 +10,7 @@ import (
 // recursive compiles WITH RECURSIVE. Rows are passed on round by round, so that a LIMIT above ends a recursion that
 // would not end by itself.
 func (c *compiler) recursive(n *plan.RecursiveCTE, m *nodeMetrics) (*stream, error) {
-	baseRows, err := c.compile(n.Base)
+	baseRows, err := c.alone(n.Base)
 	if err != nil {
 		return nil, err
 	}

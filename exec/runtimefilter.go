@@ -13,7 +13,6 @@ import (
 // filled when the table is built, before the scan opens.
 type runtimeFilter struct {
 	key       int // of the join
-	column    plan.ColID
 	t         vec.Type
 	filled    bool
 	empty     bool // no key at all
@@ -39,7 +38,7 @@ func (c *compiler) offerRuntime(j *join, list []int) (restore func()) {
 			return restore // filters from above still hold: they drop whole rows of the probe side
 		}
 	}
-	c.runtime = map[plan.ColID][]*runtimeFilter{}
+	c.runtime = offers{}
 	for id, f := range above {
 		c.runtime[id] = slices.Clone(f)
 	}
@@ -53,12 +52,65 @@ func (c *compiler) offerRuntime(j *join, list []int) (restore func()) {
 		}
 		switch ref.T.Phys() {
 		case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
-			f := &runtimeFilter{key: k, column: ref.ID, t: ref.T}
+			f := &runtimeFilter{key: k, t: ref.T}
 			j.filters = append(j.filters, f)
 			c.runtime[ref.ID] = append(c.runtime[ref.ID], f)
 		}
 	}
 	return restore
+}
+
+// offers are filters by the column they test.
+type offers map[plan.ColID][]*runtimeFilter
+
+// renamed returns the offers on columns that are plain references to others, under the names of those.
+func (o offers) renamed(cols []plan.Col, exprs []plan.Expr) offers {
+	out := offers{}
+	for i, e := range exprs {
+		if ref, ok := e.(*plan.ColumnRef); ok && len(o[cols[i].ID]) > 0 {
+			out[ref.ID] = append(out[ref.ID], o[cols[i].ID]...)
+		}
+	}
+	return out
+}
+
+// below returns which offers hold for input i of n: those on columns for which dropping rows of the input drops whole
+// rows of the output and changes no other.
+func (o offers) below(n plan.Node, i int) offers {
+	if len(o) == 0 {
+		return nil
+	}
+	switch n := n.(type) {
+	case *plan.Filter, *plan.Expand:
+		return o
+	case *plan.Project:
+		return o.renamed(n.Columns, n.Exprs)
+	case *plan.Aggregate:
+		if len(n.Sets) == 0 {
+			return o.renamed(n.GroupCols, n.Groups)
+		}
+	case *plan.Sort:
+		if n.Limit < 0 && n.Offset == 0 {
+			return o
+		}
+	case *plan.Window:
+		out := offers{}
+		for _, e := range n.Partition {
+			if ref, ok := e.(*plan.ColumnRef); ok && len(o[ref.ID]) > 0 {
+				out[ref.ID] = o[ref.ID]
+			}
+		}
+		return out
+	case *plan.SetOp:
+		out := offers{}
+		for k, col := range n.Args[i].Cols() {
+			if f := o[n.Columns[k].ID]; len(f) > 0 {
+				out[col.ID] = append(out[col.ID], f...)
+			}
+		}
+		return out
+	}
+	return nil
 }
 
 // fill takes the keys of the build side.
@@ -111,12 +163,11 @@ func (f *runtimeFilter) bloomBits(x int64) (word, mask uint64) {
 	return word, 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63)
 }
 
-// scanFilter returns the filter for a scan with columns laid out as l, nil when it is of no use.
-func (f *runtimeFilter) scanFilter(l layout, workers int) *ScanFilter {
+// scanFilter returns the filter for the column at that place of a scan, nil when it is of no use.
+func (f *runtimeFilter) scanFilter(place int, workers int) *ScanFilter {
 	if !f.filled {
 		return nil
 	}
-	place := l[f.column]
 	low, high := vec.IntValue(f.t, f.low), vec.IntValue(f.t, f.high)
 	p := &Predicate{Column: place, Low: &low, High: &high}
 	if f.empty || f.few != nil {

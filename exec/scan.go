@@ -11,17 +11,25 @@ import (
 type scanSource struct {
 	node    *plan.Scan
 	m       *nodeMetrics
-	runtime []*runtimeFilter // from joins above
+	runtime []runtimeOffer // from joins above
 	q       *query
 	src     ScanSource
 	filters []*ScanFilter
 	todo    []*ScanFilter // what the storage leaves to us
 }
 
+// runtimeOffer is a filter for one of the columns that a scan reads.
+type runtimeOffer struct {
+	filter *runtimeFilter
+	place  int
+}
+
 func (c *compiler) scan(n *plan.Scan, m *nodeMetrics) *stream {
 	src := &scanSource{node: n, m: m}
-	for _, col := range n.Columns {
-		src.runtime = append(src.runtime, c.runtime[col.ID]...)
+	for place, col := range n.Columns {
+		for _, f := range c.runtime[col.ID] {
+			src.runtime = append(src.runtime, runtimeOffer{f, place})
+		}
 	}
 	return single(n.Columns, src)
 }
@@ -38,7 +46,7 @@ func (s *scanSource) open(q *query, workers int) error {
 		s.filters = append(s.filters, f)
 	}
 	for _, r := range s.runtime {
-		if f := r.scanFilter(l, workers); f != nil {
+		if f := r.filter.scanFilter(r.place, workers); f != nil {
 			s.filters = append(s.filters, f)
 		}
 	}

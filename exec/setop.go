@@ -10,8 +10,8 @@ import (
 // INTERSECT and EXCEPT count how often each occurs on either side.
 func (c *compiler) setOp(n *plan.SetOp, m *nodeMetrics) (*stream, error) {
 	out := &stream{cols: n.Columns}
-	for i, arg := range n.Args {
-		s, err := c.compile(arg)
+	for i := range n.Args {
+		s, err := c.input(n, i)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (s *sideCounts) MemoryBytes() int64 { return int64(cap(s.n[0])+cap(s.n[1]))
 
 // distinctOn compiles DISTINCT ON: one worker keeps the rows that bring a new key, in the input's order.
 func (c *compiler) distinctOn(n *plan.DistinctOn, m *nodeMetrics) (*stream, error) {
-	s, err := c.compile(n.Input)
+	s, err := c.input(n, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type sortedRun struct {
 }
 
 func (c *compiler) sort(n *plan.Sort, m *nodeMetrics) (*stream, error) {
-	in, err := c.compile(n.Input)
+	in, err := c.input(n, 0)
 	if err != nil {
 		return nil, err
 	}

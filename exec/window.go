@@ -43,7 +43,7 @@ type frameBound struct {
 }
 
 func (c *compiler) window(n *plan.Window, m *nodeMetrics) (*stream, error) {
-	in, err := c.compile(n.Input)
+	in, err := c.input(n, 0)
 	if err != nil {
 		return nil, err
 	}
