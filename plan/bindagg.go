@@ -21,8 +21,7 @@ type block struct {
 	groupings []pendingGrouping
 	named     map[string]*sql.Window
 	made      colSet // columns that aggregates, windows and set-returning calls make
-	clause    string
-	allowAggs bool // the clause being bound may contain aggregates
+	allowAggs bool   // the clause being bound may contain aggregates
 }
 
 type pendingGrouping struct {

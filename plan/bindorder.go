@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -140,9 +138,4 @@ func queryColumnName(q sql.QueryExpr) string {
 		return "column1"
 	}
 	return ""
-}
-
-// containsKey reports whether keys order by e.
-func containsKey(keys []SortKey, e Expr) bool {
-	return slices.ContainsFunc(keys, func(k SortKey) bool { return equalExpr(k.Expr, e) })
 }

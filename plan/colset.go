@@ -36,12 +36,6 @@ func (s *colSet) addCols(cols []Col) {
 	}
 }
 
-func (s *colSet) remove(id ColID) {
-	if w := int(id) / 64; w < len(s.words) {
-		s.words[w] &^= 1 << (uint(id) % 64)
-	}
-}
-
 func (s colSet) has(id ColID) bool {
 	w := int(id) / 64
 	return w < len(s.words) && s.words[w]>>(uint(id)%64)&1 != 0

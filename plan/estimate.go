@@ -287,9 +287,7 @@ func (e *estimator) setOp(n *SetOp) float64 {
 func (e *estimator) join(n *Join) float64 {
 	l, r := e.rows(n.Left), e.rows(n.Right)
 	inner := l * r
-	for _, c := range n.Equal {
-		inner *= e.equiSelectivity(c, l, r)
-	}
+	inner *= e.keySelectivity(n, l, r)
 	if n.Kind != Mark {
 		inner *= e.selectivity(n.Other, inner)
 	}
@@ -310,8 +308,20 @@ func (e *estimator) join(n *Join) float64 {
 	return inner
 }
 
-func (e *estimator) equiSelectivity(c EquiCond, l, r float64) float64 {
-	return 1 / math.Max(e.distinct(c.Left, l), e.distinct(c.Right, r))
+// keySelectivity guesses the share of pairs of rows that agree on every equality.
+func (e *estimator) keySelectivity(n *Join, l, r float64) float64 {
+	left, right := 1.0, 1.0
+	for _, c := range n.Equal {
+		left *= e.distinct(c.Left, l)
+		right *= e.distinct(c.Right, r)
+	}
+	if len(n.Equal) > 1 && uniqueOn(n.Right, n.Equal) {
+		return 1 / math.Max(math.Max(baseRows(n.Right), r), 1)
+	}
+	if len(n.Equal) > 1 { // no more combinations than rows
+		left, right = math.Min(left, l), math.Min(right, r)
+	}
+	return 1 / math.Max(math.Max(left, right), 1)
 }
 
 // semiFraction guesses the share of left rows that have a match.

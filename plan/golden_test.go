@@ -11,7 +11,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected plans in testdata")
 
 // goldenCase is one query of a golden file and what follows it.
-type goldenCase struct{ comment, query, want string }
+type goldenCase struct{ query, want string }
 
 // readGolden reads cases separated by lines of "====": SQL, a line "----", the expected text.
 func readGolden(t testing.TB, path string) []goldenCase {

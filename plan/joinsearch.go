@@ -196,28 +196,56 @@ func (r *region) joinRows(a, b *joinPlan) float64 {
 		}
 		return math.Max(a.rows*r.dependentFactor(d, a)*filtered, 1)
 	}
-	// Equalities between the same two relations count together: no more key combinations than rows.
-	type ends struct{ left, right int }
-	distinct := map[ends][2]float64{}
+	selectivity := filtered
+	var buffer [8]joinKeys
+	for _, k := range r.keysBetween(a.set, b.set, buffer[:0]) {
+		selectivity *= r.keySelectivity(&k, a.set, b.set)
+	}
+	return math.Max(a.rows*b.rows*selectivity, 1)
+}
+
+// joinKeys are the equalities between two relations. They count together, since there are no more combinations of keys
+// than rows.
+type joinKeys struct {
+	leftRel, rightRel int
+	left, right       float64 // distinct combinations, were the columns independent
+}
+
+func (r *region) keysBetween(a, b relSet, out []joinKeys) []joinKeys {
 	for i := range r.classes {
-		l, m, ok := r.classes[i].pair(a.set, b.set)
+		l, m, ok := r.classes[i].pair(a, b)
 		if !ok {
 			continue
 		}
-		k := ends{l.rel, m.rel}
-		d, seen := distinct[k]
-		if !seen {
-			d = [2]float64{1, 1}
+		at := slices.IndexFunc(out, func(k joinKeys) bool { return k.leftRel == l.rel && k.rightRel == m.rel })
+		if at < 0 {
+			at = len(out)
+			out = append(out, joinKeys{leftRel: l.rel, rightRel: m.rel, left: 1, right: 1})
 		}
-		d[0] = math.Min(d[0]*l.distinct, r.items[l.rel].base)
-		d[1] = math.Min(d[1]*m.distinct, r.items[m.rel].base)
-		distinct[k] = d
+		out[at].left *= l.distinct
+		out[at].right *= m.distinct
 	}
-	selectivity := filtered
-	for _, d := range distinct {
-		selectivity /= math.Max(math.Max(d[0], d[1]), 1)
+	return out
+}
+
+func (r *region) keySelectivity(k *joinKeys, a, b relSet) float64 {
+	left, right := &r.items[k.leftRel], &r.items[k.rightRel]
+	if k.left > left.base || k.right > right.base {
+		var leftCols, rightCols colSet
+		for i := range r.classes {
+			if l, m, ok := r.classes[i].pair(a, b); ok && l.rel == k.leftRel && m.rel == k.rightRel {
+				exprCols(l.expr, &leftCols)
+				exprCols(m.expr, &rightCols)
+			}
+		}
+		switch { // a row of the other side meets at most one row of a unique side
+		case unique(left.node, leftCols):
+			return 1 / left.base
+		case unique(right.node, rightCols):
+			return 1 / right.base
+		}
 	}
-	return math.Max(a.rows*b.rows*selectivity, 1)
+	return 1 / math.Max(math.Max(math.Min(k.left, left.base), math.Min(k.right, right.base)), 1)
 }
 
 // dependentFactor is by how much a dependent join changes the number of rows.

@@ -39,8 +39,7 @@ func castTo(e Expr, t vec.Type) Expr {
 
 // replaceParams puts constants in the place of parameters, in the plans of subqueries too.
 func replaceParams(n Node, constants []Expr) Node {
-	var inExpr func(Expr) Expr
-	inExpr = func(e Expr) Expr {
+	inExpr := func(e Expr) Expr {
 		return mapExpr(e, func(e Expr) Expr {
 			switch x := e.(type) {
 			case *Param:

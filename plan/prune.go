@@ -138,7 +138,7 @@ func sameCols(a, b []Col) bool {
 }
 
 func (p *pruner) join(n *Join, used colSet) Node {
-	left, right := colsOf(n.Left), colsOf(n.Right)
+	right := colsOf(n.Right)
 	switch {
 	case n.Kind == Mark && !used.has(n.MarkCol.ID):
 		return p.prune(n.Left, used)
@@ -146,7 +146,6 @@ func (p *pruner) join(n *Join, used colSet) Node {
 		return p.prune(n.Left, used)
 	}
 	want := need(n, used)
-	_ = left
 	c := *n
 	c.Left, c.Right = p.prune(n.Left, want), p.prune(n.Right, want)
 	return &c

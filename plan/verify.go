@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -129,12 +128,4 @@ func (v *verifier) exprs(n Node, cols []Col) {
 			return true
 		})
 	})
-}
-
-// verified returns err as the internal error it is, nil for nil.
-func verified(n Node) error {
-	if err := Verify(n); err != nil {
-		return sqlerr.From(err)
-	}
-	return nil
 }
