@@ -139,7 +139,7 @@ func (g *grouper) expr(e sql.Expr) []int {
 		return []int{g.add(s.items[i].expr, e.Position())}
 	}
 	if c, ok := e.(*sql.Column); ok && len(c.Name) == 1 {
-		if _, at, found := s.scope.lookup(c.Name[0].Name, c.Pos); !found || at != s.scope {
+		if _, at, found := s.scope.lookup(c.Name[0], c.Pos); !found || at != s.scope {
 			for i := range s.items {
 				if s.items[i].name == c.Name[0].Name {
 					return []int{g.add(s.items[i].expr, e.Position())}

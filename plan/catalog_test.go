@@ -115,7 +115,6 @@ func testType(name string) vec.Type {
 func newTestCatalog() *memoryCatalog {
 	c := &memoryCatalog{relations: map[string]Relation{}, functions: extension.NewRegistry()}
 	function.RegisterAll(c.functions)
-	registerMissing(c.functions)
 	addTPCH(c)
 	c.table("t", 1000, "id", "id bigint ! 1..1000", "a integer d=100", "b integer d=10", "s text d=50", "f float8", "d date", "ts timestamptz", "n numeric(12,2)", "flag boolean", "xs int[]", "doc json")
 	c.table("u", 5000, "id", "id bigint ! 1..5000", "a integer d=100", "c integer", "s text")

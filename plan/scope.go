@@ -73,12 +73,20 @@ func (s *cteScope) find(name string) *cteEntry {
 	return nil
 }
 
-// lookup finds an unqualified column; found is false when there is none in this or an outer scope.
-func (s *scope) lookup(name string, pos int) (Col, *scope, bool) {
+// lookup finds an unqualified column; found is false when there is none in this or an outer scope. A name without
+// quotes also finds a column written with capitals, as files have them, where there is none in lower case.
+func (s *scope) lookup(name sql.Ident, pos int) (c Col, at *scope, found bool) {
+	if c, at, found = s.match(name.Name, pos, func(a, b string) bool { return a == b }); found || name.Quoted {
+		return c, at, found
+	}
+	return s.match(name.Name, pos, strings.EqualFold)
+}
+
+func (s *scope) match(name string, pos int, same func(a, b string) bool) (Col, *scope, bool) {
 	for ; s != nil; s = s.parent {
 		var hit *visibleCol
 		for i := range s.ns.cols {
-			if s.ns.cols[i].Name != name {
+			if !same(s.ns.cols[i].Name, name) {
 				continue
 			}
 			if hit != nil {
@@ -113,10 +121,18 @@ func (s *scope) relation(schema, name string, pos int) (*relation, *scope) {
 	return nil, nil
 }
 
-func (r *relation) column(name string, pos int) (Col, bool) {
+// column finds a column by the rules of scope.lookup.
+func (r *relation) column(name sql.Ident, pos int) (c Col, found bool) {
+	if c, found = r.match(name.Name, pos, func(a, b string) bool { return a == b }); found || name.Quoted {
+		return c, found
+	}
+	return r.match(name.Name, pos, strings.EqualFold)
+}
+
+func (r *relation) match(name string, pos int, same func(a, b string) bool) (Col, bool) {
 	var hit *Col
 	for i := range r.cols {
-		if r.cols[i].Name != name {
+		if !same(r.cols[i].Name, name) {
 			continue
 		}
 		if hit != nil {
@@ -181,11 +197,11 @@ func (x *exprBinder) column(e *sql.Column) Expr {
 	parts := e.Name
 	pos := e.Pos
 	if len(parts) == 1 {
-		return x.simpleColumn(parts[0].Name, pos)
+		return x.simpleColumn(parts[0], pos)
 	}
 	if len(parts) > 1 {
 		if r, at := x.scope.relation("", parts[0].Name, pos); r != nil {
-			if c, ok := r.column(parts[1].Name, pos); ok {
+			if c, ok := r.column(parts[1], pos); ok {
 				return x.fields(x.ref(c, at, pos), parts[2:])
 			}
 			x.noColumnInRelation(r, parts[1].Name, pos)
@@ -193,30 +209,33 @@ func (x *exprBinder) column(e *sql.Column) Expr {
 	}
 	if len(parts) > 2 {
 		if r, at := x.scope.relation(parts[0].Name, parts[1].Name, pos); r != nil {
-			if c, ok := r.column(parts[2].Name, pos); ok {
+			if c, ok := r.column(parts[2], pos); ok {
 				return x.fields(x.ref(c, at, pos), parts[3:])
 			}
 			x.noColumnInRelation(r, parts[2].Name, pos)
 		}
 	}
-	if e := x.plainColumn(parts[0].Name, pos); e != nil {
+	if e := x.plainColumn(parts[0], pos); e != nil {
 		return x.fields(e, parts[1:])
 	}
 	missingFrom(x.scope, parts[len(parts)-2].Name, pos)
 	return nil
 }
 
-func (x *exprBinder) simpleColumn(name string, pos int) Expr {
+func (x *exprBinder) simpleColumn(name sql.Ident, pos int) Expr {
+	if e := x.plainColumn(sql.Ident{Name: name.Name, Quoted: true}, pos); e != nil {
+		return e
+	}
+	if e := x.alias(name.Name); e != nil {
+		return e
+	}
+	if r, at := x.scope.relation("", name.Name, pos); r != nil {
+		return x.wholeRow(r, at, pos)
+	}
 	if e := x.plainColumn(name, pos); e != nil {
 		return e
 	}
-	if e := x.alias(name); e != nil {
-		return e
-	}
-	if r, at := x.scope.relation("", name, pos); r != nil {
-		return x.wholeRow(r, at, pos)
-	}
-	undefinedColumn(x.scope, name, pos)
+	undefinedColumn(x.scope, name.Name, pos)
 	return nil
 }
 
@@ -232,7 +251,7 @@ func (x *exprBinder) noColumnInRelation(r *relation, name string, pos int) {
 	panic(fault{err.At(pos)})
 }
 
-func (x *exprBinder) plainColumn(name string, pos int) Expr {
+func (x *exprBinder) plainColumn(name sql.Ident, pos int) Expr {
 	c, at, ok := x.scope.lookup(name, pos)
 	if !ok {
 		return nil
