@@ -253,10 +253,20 @@ func positions(first int64, n int) *vec.Vector {
 
 // filter narrows sel to the rows that pass every filter.
 func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (vec.Selection, error) {
+	// A selection of nearly every row costs predicates more than the dead rows it spares them.
+	late := len(r.filters) > 0 && sel != nil && len(sel) > n-n/4
+	if late {
+		sel = nil
+	}
 	for _, f := range r.filters {
 		var err error
 		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
 			return sel, err
+		}
+	}
+	if late {
+		if sel = r.dropDead(n, sel); none(sel) {
+			return sel, nil
 		}
 	}
 	for i := range r.runtime {
@@ -305,6 +315,21 @@ func (r *Reader) selectRows(ctx context.Context, f *RowFilter, from, n int, sel 
 		return nil, err
 	}
 	return sel, err
+}
+
+// dropDead narrows sel (nil: all n rows) to the rows that the mask leaves, by the words that live has read.
+func (r *Reader) dropDead(n int, sel vec.Selection) vec.Selection {
+	if sel == nil {
+		r.sel = appendLive(r.sel[:0], r.words, n)
+		return r.trim(n)
+	}
+	out, at := r.sel[:len(sel)], 0
+	for _, row := range sel {
+		out[at] = row
+		at += int(r.words[row>>6] >> (uint(row) & 63) & 1)
+	}
+	r.sel = out[:at]
+	return r.trim(n)
 }
 
 func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel vec.Selection) (vec.Selection, error) {
