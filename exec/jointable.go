@@ -105,19 +105,38 @@ func (t *joinTable) index(q *query, keys []*vec.Vector, nullSafe []bool, valid v
 			full = vals
 		}
 	} else {
-		hashes := make([]uint64, t.n)
-		hashKeys(keys, t.n, hashes)
 		size = t.hashSize()
-		for i, h := range hashes {
-			buckets[i] = uint32(h >> t.shift)
+		full = make([]int64, t.n)
+		hashes := make([]uint64, min(t.n, indexStep))
+		err := steps(q, t.n, func(from, to int) {
+			part := make([]*vec.Vector, len(keys))
+			for i, k := range keys {
+				part[i] = k.Slice(from, to-from)
+			}
+			hashKeys(part, to-from, hashes)
+			for i, h := range hashes[:to-from] {
+				full[from+i], buckets[from+i] = int64(h), uint32(h>>t.shift)
+			}
+		})
+		if err != nil {
+			return err
 		}
-		full = toInt64(hashes)
 	}
-	if err := q.check(); err != nil {
-		return err
+	return t.fillBuckets(q, buckets, size, valid, full)
+}
+
+// indexStep is how many rows are entered between two looks at the context.
+const indexStep = 1 << 20
+
+// steps runs f over pieces of [0, n).
+func steps(q *query, n int, f func(from, to int)) error {
+	for from := 0; from < n; from += indexStep {
+		if err := q.check(); err != nil {
+			return err
+		}
+		f(from, min(from+indexStep, n))
 	}
-	t.fillBuckets(buckets, size, valid, full)
-	return q.check()
+	return nil
 }
 
 func (t *joinTable) hashSize() int {
@@ -174,22 +193,28 @@ func (t *joinTable) intBuckets(vals []int64, valid vec.Bitmap, buckets []uint32)
 }
 
 // fillBuckets lays the rows out bucket by bucket.
-func (t *joinTable) fillBuckets(buckets []uint32, size int, valid vec.Bitmap, full []int64) {
+func (t *joinTable) fillBuckets(q *query, buckets []uint32, size int, valid vec.Bitmap, full []int64) error {
 	starts := make([]uint32, size+1)
-	for i, b := range buckets {
-		if valid == nil || valid.Get(i) {
-			starts[b+1]++
+	err := steps(q, t.n, func(from, to int) {
+		for i := from; i < to; i++ {
+			if valid == nil || valid.Get(i) {
+				starts[buckets[i]+1]++
+			}
 		}
+	})
+	if err != nil {
+		return err
 	}
 	if t.dense && slices.Max(starts) <= 1 {
 		t.unique = true
 		t.direct = make([]int32, size)
-		for i, b := range buckets {
-			if valid == nil || valid.Get(i) {
-				t.direct[b] = int32(i) + 1
+		return steps(q, t.n, func(from, to int) {
+			for i := from; i < to; i++ {
+				if valid == nil || valid.Get(i) {
+					t.direct[buckets[i]] = int32(i) + 1
+				}
 			}
-		}
-		return
+		})
 	}
 	total := uint32(0)
 	for i, c := range starts {
@@ -201,19 +226,22 @@ func (t *joinTable) fillBuckets(buckets []uint32, size int, valid vec.Bitmap, fu
 		t.keys = make([]int64, total)
 	}
 	at := slices.Clone(starts)
-	for i, b := range buckets {
-		if valid != nil && !valid.Get(i) {
-			continue
+	err = steps(q, t.n, func(from, to int) {
+		for i := from; i < to; i++ {
+			if valid != nil && !valid.Get(i) {
+				continue
+			}
+			p := at[buckets[i]]
+			at[buckets[i]]++
+			t.rows[p] = int32(i)
+			if full != nil {
+				t.keys[p] = full[i]
+			}
 		}
-		p := at[b]
-		at[b]++
-		t.rows[p] = int32(i)
-		if full != nil {
-			t.keys[p] = full[i]
-		}
-	}
+	})
 	t.starts = starts
 	t.unique = t.ints && t.keysUnique()
+	return err
 }
 
 // keysUnique reports whether no bucket holds a key twice.
