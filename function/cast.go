@@ -262,7 +262,26 @@ func castNested(from, to vec.Type) (conversionBody, error) {
 				return nil, err
 			}
 			v.Kids = append(v.Kids, kid.Flatten())
+			if x.try {
+				x.dropFailed(x.args[0].Flatten(), k, v.Kids[i])
+			}
 		}
 		return &v, nil
 	}, nil
+}
+
+// dropFailed makes the rows of v NULL in which a member that had a value has none after the cast.
+func (x *conversion) dropFailed(v, before, after *vec.Vector) {
+	for i := range x.n {
+		from, to := int32(i), int32(i)+1
+		if v.Type.ID == vec.Array {
+			from, to = v.Offsets[i], v.Offsets[i+1]
+		}
+		for k := int(from); k < int(to); k++ {
+			if after.IsNull(k) && !before.IsNull(k) {
+				x.null(i)
+				break
+			}
+		}
+	}
 }
