@@ -114,7 +114,7 @@ var special map[string]func(*exprBinder, *sql.FuncCall) Expr
 func init() {
 	special = map[string]func(*exprBinder, *sql.FuncCall) Expr{
 		"coalesce": bindCoalesce, "ifnull": bindCoalesce, "nullif": bindNullif, "row": bindRow, "struct_pack": bindStructPack,
-		"if": bindIf, "iff": bindIf,
+		"if": bindIf, "iff": bindIf, "greatest": bindGreatest, "least": bindLeast,
 	}
 }
 
