@@ -1,0 +1,213 @@
+package exec
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// refusing runs a plan with a budget that refuses one reservation, after so many grants.
+func refusing(root plan.Node, env *Env, grants int64) (out []string, asks int64, err error) {
+	var asked atomic.Int64
+	b := &budget{refuse: func(string, int64) bool {
+		return asked.Add(1) == grants+1
+	}}
+	q := &query{env: env, threads: env.Threads, budget: b}
+	rows, err := q.run(context.Background(), root)
+	if err != nil {
+		return nil, asked.Load(), err
+	}
+	defer rows.Close()
+	out, err = readAll(rows)
+	return out, asked.Load(), err
+}
+
+// TestRefusedMemory refuses memory at every step in turn, without and with files to spill to: the result is the
+// right one or an error that names the operator.
+func TestRefusedMemory(t *testing.T) {
+	db := randomDB(11, 60, 40, 0.1)
+	db.shape = shape{batch: 16}
+	for _, sql := range matrixQueries {
+		root, want := expected(t, db, sql)
+		for _, spill := range []bool{false, true} {
+			env := db.env(2)
+			if spill {
+				env.SpillDir = t.TempDir()
+			}
+			spilled, asked := 0, int64(1)
+			for grants := int64(0); grants < min(asked, 24); grants++ {
+				got, n, err := refusing(root, env, grants)
+				asked = max(asked, n)
+				if err != nil {
+					if sqlerr.Code(err) != sqlerr.OutOfMemory {
+						t.Fatalf("%s: refusal %d: %v", sql, grants, err)
+					}
+					continue
+				}
+				spilled++
+				if !isOrdered(sql) {
+					slices.Sort(got)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s: refusal %d, spill %v\ngot  %s\nwant %s", sql, grants, spill, sprint(firstDifferent(got, want)), sprint(firstDifferent(want, got)))
+				}
+			}
+			if spill && asked > 1 && spilled == 0 {
+				t.Logf("%s: never spilled", sql)
+			}
+		}
+	}
+}
+
+// TestSpill runs queries over more rows than the budget holds.
+func TestSpill(t *testing.T) {
+	db := randomDB(12, 20000, 3000, 0.05)
+	for _, sql := range []string{
+		"select id, s, d from t order by s, d, id -- ordered",
+		"select id, count(*), sum(d) from t group by id",
+		"select id % 5000 k, count(distinct s), sum(d) from t group by 1",
+		"select count(distinct id) from t",
+		"select t.id, u.d from t join u on t.id = u.id",
+		"select t.id, u.d from u right join t on t.id = u.id and t.s = u.s",
+		"select t.id, u.d from t full join u on t.id = u.id + 100",
+		"select id from t where id in (select id + 1 from u)",
+		"select id, sum(d) over (partition by id % 1000 order by id) from t",
+		"select id from t except select id from u",
+	} {
+		root := db.plan(t, sql)
+		want, err := collect(root, db.env(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isOrdered(sql) {
+			slices.Sort(want)
+		}
+		env := db.env(2)
+		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<18
+		if strings.Contains(sql, "join") || strings.Contains(sql, " in ") {
+			env.MemoryBytes = 1 << 16 // the smaller side is what is held
+		}
+		rows, err := Run(context.Background(), root, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(rows)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if !isOrdered(sql) {
+			slices.Sort(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows, want %d", sql, len(got), len(want))
+		}
+		if spillOf(rows.Metrics()) == 0 {
+			t.Errorf("%s: nothing was spilled", sql)
+		}
+		rows.Close()
+	}
+}
+
+func spillOf(m *Metrics) int64 {
+	total := m.SpillBytes
+	for _, in := range m.Inputs {
+		total += spillOf(in)
+	}
+	return total
+}
+
+// TestCancel cancels queries at every batch in turn: they end with the reason, and nothing of them stays.
+func TestCancel(t *testing.T) {
+	before := runtime.NumGoroutine()
+	db := randomDB(13, 400, 300, 0.1)
+	db.shape = shape{batch: 8}
+	for _, sql := range matrixQueries {
+		root := db.plan(t, sql)
+		for steps := int64(1); steps < 60; steps += 7 {
+			ctx, cancel := context.WithCancel(context.Background())
+			env := db.env(2)
+			env.Storage = &cancelling{memDB: db, after: steps, cancel: cancel}
+			rows, err := Run(ctx, root, env)
+			if err == nil {
+				_, err = readAll(rows)
+				rows.Close()
+				rows.Close()
+			}
+			cancel()
+			if err != nil && sqlerr.Code(err) != sqlerr.QueryCanceled {
+				t.Fatalf("%s: cancelled at %d: %v", sql, steps, err)
+			}
+		}
+	}
+	waitForGoroutines(t, before)
+}
+
+// cancelling cancels the query at the n-th batch it hands out.
+type cancelling struct {
+	*memDB
+	after  int64
+	n      atomic.Int64
+	cancel func()
+}
+
+func (c *cancelling) Scan(ctx context.Context, req *ScanRequest) (ScanSource, error) {
+	s, err := c.memDB.Scan(ctx, req)
+	return &cancellingScan{s, c}, err
+}
+
+type cancellingScan struct {
+	ScanSource
+	c *cancelling
+}
+
+func (s *cancellingScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
+	if s.c.n.Add(1) == s.c.after {
+		s.c.cancel()
+	}
+	return s.ScanSource.Next(ctx, worker)
+}
+
+func waitForGoroutines(t *testing.T, want int) {
+	t.Helper()
+	for range 200 {
+		if runtime.NumGoroutine() <= want {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	buf := make([]byte, 1<<16)
+	t.Fatalf("%d goroutines, want %d\n%s", runtime.NumGoroutine(), want, buf[:runtime.Stack(buf, true)])
+}
+
+// TestCloseEarly closes results before their end, read and unread.
+func TestCloseEarly(t *testing.T) {
+	before := runtime.NumGoroutine()
+	db := randomDB(14, 5000, 100, 0)
+	db.shape = shape{batch: 8}
+	for _, sql := range matrixQueries[:5] {
+		for _, reads := range []int{0, 1, 3} {
+			rows, err := Run(context.Background(), db.plan(t, sql), db.env(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range reads {
+				if _, err := rows.Next(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := rows.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	waitForGoroutines(t, before)
+}
