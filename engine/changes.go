@@ -6,7 +6,6 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/tidemarkdb/tidemark/catalog"
-	"github.com/tidemarkdb/tidemark/maskindex"
 	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
@@ -140,7 +139,7 @@ func (c *changes) edit(ctx context.Context) (*catalog.Modify, error) {
 
 // masks adds to edit what the dead rows make of the tablets' masks.
 func (c *changes) masks(ctx context.Context, edit *catalog.Modify) error {
-	var write []maskWrite
+	var write []tablestore.DeadMask
 	for at, dead := range c.dead {
 		if dead == nil {
 			continue
@@ -150,41 +149,9 @@ func (c *changes) masks(ctx context.Context, edit *catalog.Modify) error {
 		if err != nil {
 			return err
 		}
-		write = append(write, maskWrite{member, roaring.Or(before, dead)})
+		write = append(write, tablestore.DeadMask{Member: member, Dead: roaring.Or(before, dead)})
 	}
-	return writeMasks(ctx, c.session.engine.store, edit, write)
-}
-
-// maskWrite is a tablet whose mask becomes dead.
-type maskWrite struct {
-	member tablet.Base
-	dead   *roaring.Bitmap
-}
-
-// writeMasks writes masks to one file and adds their changes to edit; a tablet none of whose rows lives is removed.
-func writeMasks(ctx context.Context, store *tablestore.Store, edit *catalog.Modify, write []maskWrite) error {
-	var masks []tablestore.TabletMask
-	from := map[tablet.ID]tablet.MaskRef{}
-	for _, w := range write {
-		mask, err := maskindex.NewMask(w.dead, uint32(w.member.Rows))
-		if err != nil {
-			return err
-		}
-		if mask.All() {
-			edit.Remove = append(edit.Remove, catalog.MaskedTablet{Tablet: w.member.ID, Mask: w.member.Mask})
-			continue
-		}
-		masks = append(masks, tablestore.TabletMask{Tablet: w.member.ID, Mask: mask})
-		from[w.member.ID] = w.member.Mask
-	}
-	refs, err := store.WriteMasks(ctx, edit.Table, masks)
-	if err != nil {
-		return err
-	}
-	for _, m := range masks {
-		edit.Masks = append(edit.Masks, catalog.MaskChange{Tablet: m.Tablet, From: from[m.Tablet], To: refs[m.Tablet]})
-	}
-	return nil
+	return c.session.engine.store.ChangeMasks(ctx, edit, write)
 }
 
 // commit makes the changes, now or at the end of the transaction.

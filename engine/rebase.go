@@ -179,7 +179,7 @@ func (r *rebasing) collect(group []*catalog.Modify) {
 
 // unite adds the masks to edit: what died there and here.
 func (r *rebasing) unite(ctx context.Context, edit *catalog.Modify) error {
-	var write []maskWrite
+	var write []tablestore.DeadMask
 	for _, id := range slices.Sorted(maps.Keys(r.final)) {
 		before, ok := r.before.Tablets.BaseTablet(id)
 		if !ok {
@@ -190,7 +190,7 @@ func (r *rebasing) unite(ctx context.Context, edit *catalog.Modify) error {
 			return sqlerr.New(sqlerr.SerializationFailure, "tablets of table %q were replaced: %w", r.now.Name, errRewritten).
 				Hintf("run the transaction again")
 		}
-		dead, err := r.deadBefore(ctx, before)
+		dead, err := r.store.DeadRows(ctx, r.before.ID, before)
 		if err != nil {
 			return err
 		}
@@ -211,13 +211,9 @@ func (r *rebasing) unite(ctx context.Context, edit *catalog.Modify) error {
 			edit.Masks = append(edit.Masks, catalog.MaskChange{Tablet: id, From: now.Mask, To: *to})
 			continue
 		}
-		write = append(write, maskWrite{now, roaring.Or(theirs, own)})
+		write = append(write, tablestore.DeadMask{Member: now, Dead: roaring.Or(theirs, own)})
 	}
-	return writeMasks(ctx, r.store, edit, write)
-}
-
-func (r *rebasing) deadBefore(ctx context.Context, b tablet.Base) (*roaring.Bitmap, error) {
-	return r.store.DeadRows(ctx, r.before.ID, b)
+	return r.store.ChangeMasks(ctx, edit, write)
 }
 
 // ownDead returns the rows of a tablet that died here.

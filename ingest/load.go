@@ -39,6 +39,7 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 	defer snapshot.Close()
 	descs, err := w.copyParts(ctx, snapshot, table)
 	if err != nil {
+		w.Store.Discard(table.ID, descs...)
 		return 0, 0, err
 	}
 	for _, d := range descs {
@@ -46,6 +47,7 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 	}
 	runs, err := w.Store.IndexTablets(ctx, table, descs)
 	if err != nil {
+		w.Store.Discard(table.ID, descs...)
 		return 0, 0, &applyError{err}
 	}
 	position := snapshot.Position()
@@ -59,7 +61,8 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 	return rows, int64(len(descs)), nil
 }
 
-// copyParts reads the parts of the snapshot side by side; each reader writes tablets of its own.
+// copyParts reads the parts of the snapshot side by side; each reader writes tablets of its own. With an error it
+// returns those that were written before it.
 func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, table *catalog.Table) ([]*tablet.Desc, error) {
 	var (
 		mu    sync.Mutex
@@ -73,6 +76,11 @@ func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, tab
 	for range threads {
 		g.Go(func() error {
 			out := &loadBuffer{worker: w, table: table, limitBytes: w.Pacing().MemoryBytes / int64(threads), seq: &seq}
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				descs = append(descs, out.descs...)
+			}()
 			for {
 				part := int(next.Add(1)) - 1
 				if part >= snapshot.Parts() {
@@ -82,17 +90,11 @@ func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, tab
 					return err
 				}
 			}
-			if err := out.flush(ctx); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			descs = append(descs, out.descs...)
-			return nil
+			return out.flush(ctx)
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return descs, err
 	}
 	slices.SortFunc(descs, func(a, b *tablet.Desc) int { return cmp.Compare(a.ID, b.ID) })
 	return descs, nil
@@ -147,7 +149,7 @@ func (b *loadBuffer) flush(ctx context.Context) error {
 	batch := tablestore.SortRows(b.table, vec.NewBatch(b.rows, cols...))
 	desc, err := b.worker.Store.Write(ctx, b.table, tablestore.Rows{Batch: batch}, 1)
 	if err != nil {
-		return &applyError{err}
+		return &applyError{keyFault(err)}
 	}
 	b.descs = append(b.descs, desc)
 	b.batches, b.rows, b.bytes = nil, 0, 0

@@ -46,6 +46,9 @@ func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Bu
 	})
 	g.Go(func() error {
 		a := &appender{worker: w, changes: changes, budget: budget}
+		if table.MergeMode == catalog.MergeWrite {
+			a.merge = new(merging)
+		}
 		for p := range pieces {
 			if err := a.take(ctx, p); err != nil {
 				return err
@@ -91,31 +94,46 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 		}
 	}
 	for {
-		pacing := w.Pacing()
-		win := &window{types: types}
 		started := time.Now()
-		deadline := started.Add(pacing.MaxRead)
-		for {
-			wait := time.Until(deadline)
-			if (wait <= 0 || win.rows >= pacing.MaxRows) && !win.open {
-				break
-			}
-			c, err := changes.Next(ctx, max(wait, boundaryWait), max(1, pacing.MaxRows-win.rows))
-			if err != nil {
-				return err
-			}
-			if c != nil {
-				win.add(c)
-			}
-			if win.open && win.bytes > pacing.MemoryBytes {
-				if err := send(piece{win, started, true}); err != nil {
-					return err
-				}
-				win = &window{types: types, open: true}
-			}
+		win, err := w.readWindow(ctx, changes, &window{types: types}, started, send)
+		if err != nil {
+			return &appendError{err, started}
 		}
 		if err := send(piece{win, started, false}); err != nil {
 			return err
+		}
+	}
+}
+
+// readWindow reads until the window's time is over or it holds its number of events, and on to the next boundary. What
+// outgrows the memory budget is sent on the way; the rest is returned.
+func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *window, started time.Time, send func(piece) error) (*window, error) {
+	pacing := w.Pacing()
+	deadline := started.Add(pacing.MaxRead)
+	for {
+		wait := time.Until(deadline)
+		left := pacing.MaxRows - int(win.events())
+		if wait <= 0 || left <= 0 {
+			if !win.open {
+				return win, nil
+			}
+			wait = boundaryWait
+		}
+		c, err := changes.Next(ctx, wait, max(1, left))
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if c != nil {
+			win.add(c)
+		}
+		if win.bytes > pacing.MemoryBytes {
+			if err := send(piece{win, started, true}); err != nil {
+				return nil, err
+			}
+			win = win.next()
 		}
 	}
 }
@@ -131,23 +149,24 @@ type appender struct {
 	truncated                 bool
 	lastSeq                   int64
 	inserts, updates, deletes int64
+
+	merge *merging // of a table in write mode, else nil
 }
 
 // take writes one piece and, when it ends a window, commits the append.
 func (a *appender) take(ctx context.Context, p piece) error {
-	w := a.worker
 	err := a.write(ctx, p)
 	if err == nil && !p.more {
 		err = a.commit(ctx, p)
 	}
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, errFenced) {
+		return err
 	}
-	if ctx.Err() == nil && !errors.Is(err, errFenced) {
-		w.Metrics.AppendFailed(time.Since(p.started))
-	}
-	return err
+	return &appendError{err, p.started}
 }
+
+// ended reports whether err is no failure but the end of the attempt.
+func ended(err error) bool { return errors.Is(err, errFenced) || errors.Is(err, errColumns) }
 
 // write turns a piece into staging tablets that no commit names yet.
 func (a *appender) write(ctx context.Context, p piece) error {
@@ -180,6 +199,9 @@ func (a *appender) write(ctx context.Context, p piece) error {
 	if rows.truncated {
 		a.parts, a.truncated = nil, true
 	}
+	if a.merge != nil {
+		return a.mergeRows(ctx, table, rows)
+	}
 	if rows.batch.N == 0 {
 		return nil
 	}
@@ -195,8 +217,7 @@ func (a *appender) write(ctx context.Context, p piece) error {
 func (a *appender) commit(ctx context.Context, p piece) error {
 	w := a.worker
 	if !p.moved {
-		w.Metrics.AppendEmpty(time.Since(p.started))
-		a.succeed(func(*Status) {})
+		a.foundNothing(p)
 		return nil
 	}
 	table, err := w.current()
@@ -204,47 +225,58 @@ func (a *appender) commit(ctx context.Context, p piece) error {
 		return err
 	}
 	from := table.Ingest.Position
-	if len(a.parts) == 0 && !a.truncated && bytes.Equal(from, p.position) {
-		w.Metrics.AppendEmpty(time.Since(p.started))
-		a.succeed(func(*Status) {})
+	if !a.changed() && bytes.Equal(from, p.position) {
+		a.foundNothing(p)
 		return nil
 	}
 	progress := catalog.Progress{
 		Position: p.position, PositionText: w.Def.FormatPosition(p.position), LastSeq: max(a.lastSeq, table.Ingest.LastSeq),
 		SourceMicros: table.Ingest.SourceMicros,
 	}
-	if !p.commitTime.IsZero() && len(a.parts) > 0 {
-		progress.SourceMicros = p.commitTime.UnixMicro()
+	asOf := time.Time{}
+	if !p.commitTime.IsZero() && a.changed() {
+		asOf = p.commitTime
+		progress.SourceMicros = asOf.UnixMicro()
 	}
-	committed, err := w.commit(ctx, &catalog.Append{
-		Table: w.Table, Epoch: w.Epoch, Tablets: slices.Clone(a.parts), Progress: progress,
-		FromPosition: nonNil(from), Truncate: a.truncated,
-	})
+	var committed *catalog.Table
+	if a.merge != nil {
+		committed, err = a.commitMerge(ctx, progress)
+	} else {
+		committed, err = w.commit(ctx, &catalog.Append{
+			Table: w.Table, Epoch: w.Epoch, Tablets: slices.Clone(a.parts), Progress: progress,
+			FromPosition: nonNil(from), Truncate: a.truncated,
+		})
+	}
 	if err != nil {
-		if errors.Is(err, errFenced) {
+		if ended(err) {
 			return err
 		}
 		return &applyError{err}
 	}
 	a.changes.Ack(p.position)
-	asOf := time.Time{}
-	if len(a.parts) > 0 || a.truncated {
-		asOf = p.commitTime
-	}
 	w.Metrics.AppendCommitted(time.Since(p.started), a.inserts, a.updates, a.deletes, asOf)
 	now := w.Now()
-	a.succeed(func(s *Status) { s.ApplyCount, s.LastApplied = s.ApplyCount+1, now })
-	*a = appender{worker: a.worker, changes: a.changes, budget: a.budget}
+	w.succeed(a.budget, func(s *Status) { s.ApplyCount, s.LastApplied = s.ApplyCount+1, now })
+	fresh := appender{worker: a.worker, changes: a.changes, budget: a.budget}
+	if a.merge != nil {
+		fresh.merge = new(merging)
+	}
+	*a = fresh
 	w.Store.Warm(ctx, committed)
 	return nil
 }
 
-func (a *appender) succeed(change func(*Status)) {
-	a.budget.Succeed()
-	a.worker.board.update(func(s *Status) {
-		s.LastError = ""
-		change(s)
-	})
+// changed reports whether the append holds changes.
+func (a *appender) changed() bool {
+	return len(a.parts) > 0 || a.truncated || a.merge != nil && a.merge.keys.Len() > 0
+}
+
+// foundNothing ends an append that has nothing to commit.
+func (a *appender) foundNothing(p piece) {
+	a.worker.Metrics.AppendEmpty(time.Since(p.started))
+	if !a.worker.writeFailing {
+		a.worker.succeed(a.budget, func(*Status) {})
+	}
 }
 
 // nonNil returns the position as the catalog compares it: nil would mean that any will do.

@@ -2,11 +2,13 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/maskindex"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
 	"github.com/tidemarkdb/tidemark/tablet"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -19,6 +21,7 @@ type window struct {
 	bytes int64
 
 	inserts, updates, deletes int64
+	before                    int64 // events of the parts of the same append that were sent on already
 
 	position   extension.Position // of the newest boundary
 	commitTime time.Time          // of the newest boundary that has one
@@ -44,6 +47,16 @@ func (w *window) add(c *extension.Changes) {
 		if !c.CommitTime.IsZero() {
 			w.commitTime = c.CommitTime
 		}
+	}
+}
+
+// events returns how many change events the append holds so far.
+func (w *window) events() int64 { return w.before + w.inserts + w.updates + w.deletes }
+
+// next returns the window that continues an append whose changes so far were sent on.
+func (w *window) next() *window {
+	return &window{
+		types: w.types, before: w.events(), position: w.position, commitTime: w.commitTime, open: w.open, moved: w.moved,
 	}
 }
 
@@ -73,7 +86,7 @@ func (w *window) seal(ctx context.Context, layout *maskindex.Layout, keyCols, so
 	}
 	var keys maskindex.Keys
 	if err := fingerprint(layout, &keys, cols, keyCols, start); err != nil {
-		return nil, err
+		return nil, keyFault(err)
 	}
 	if err := w.fillUnchanged(ctx, cols, ops, &keys, start, stored); err != nil {
 		return nil, err
@@ -146,6 +159,15 @@ func fingerprint(layout *maskindex.Layout, keys *maskindex.Keys, cols []*vec.Vec
 	return layout.Fingerprint(picked, n, keys)
 }
 
+// keyFault marks the fault of a key as permanent: the source sends the same key again.
+func keyFault(err error) error {
+	switch sqlerr.Code(err) {
+	case sqlerr.NotNullViolation, sqlerr.UniqueViolation:
+		return extension.Permanent(err)
+	}
+	return err
+}
+
 // newestOfEachKey returns the rows, ascending, that no later row of the same key follows. keys are those of the rows
 // from start on.
 func newestOfEachKey(keys *maskindex.Keys, start int) []int32 {
@@ -211,6 +233,9 @@ func (w *window) fillUnchanged(ctx context.Context, cols []*vec.Vector, ops []ex
 		if len(fetch) > 0 {
 			wanted := takeKeys(keys, fetch, start)
 			batch, err := stored(ctx, &wanted, []int{c})
+			if errors.Is(err, tablestore.ErrNoRow) {
+				return extension.Permanent(err)
+			}
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -29,7 +30,7 @@ const (
 	DefaultMemoryBytes = 256 << 20
 )
 
-// Config is what a worker needs. All fields are required except Now.
+// Config is what a worker needs. All fields are required except Now and Wait.
 type Config struct {
 	Catalog *catalog.Catalog
 	Store   *tablestore.Store
@@ -48,12 +49,19 @@ type Config struct {
 	// Drain applies what is staged, once; false when nothing is left.
 	Drain func(ctx context.Context) (more bool, err error)
 	Now   func() time.Time // time.Now when nil
+	// Wait waits between attempts and reports whether ctx is still alive; a timer when nil.
+	Wait func(ctx context.Context, d time.Duration) bool
 }
 
 // Worker drives one attachment. Run it once.
 type Worker struct {
 	Config
-	board board
+	board   board
+	columns atomic.Uint32 // schema version of the table that the source was opened for; 0 before
+
+	// writeFailing says that the latest failure was one to store what was read, which only an append that stores
+	// something ends: an empty one proves nothing.
+	writeFailing bool
 }
 
 // NewWorker returns a worker that Run starts.
@@ -61,11 +69,17 @@ func NewWorker(config Config) *Worker {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
+	if config.Wait == nil {
+		config.Wait = sleep
+	}
 	return &Worker{Config: config}
 }
 
 // Status returns what the worker shows of itself; any goroutine may call it.
 func (w *Worker) Status() Status { return w.board.get() }
+
+// errColumns ends an attempt because the table's columns have changed: the source is opened anew for them.
+var errColumns = errors.New("the columns of the table were changed")
 
 // errFenced ends a worker whose attachment is no longer its own.
 var errFenced = errors.New("the attachment was taken over, suspended or ended")
@@ -82,25 +96,45 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		case err == nil:
 			return nil
+		case errors.Is(err, errColumns):
+			w.Log.Info("the table's columns were changed, opening the source for the new ones")
+			continue
 		}
-		w.board.update(func(s *Status) { s.LastError, s.ErrorCount = err.Error(), s.ErrorCount+1 })
+		w.countFailure(err, w.Now().Sub(started))
 		if exhausted := budget.Fail(w.Now()); exhausted || extension.IsPermanent(err) {
 			return w.stop(ctx, err)
 		}
 		wait := budget.Backoff()
 		w.Log.Warn("ingest failed, retrying", "attempt", budget.Failures(), "after", w.Now().Sub(started), "wait", wait, "error", err)
-		if !sleep(ctx, wait) {
+		if !w.Wait(ctx, wait) {
 			return nil
 		}
 	}
 }
 
+// countFailure shows a failed attempt. Once the table is loaded an attempt is an append, which failed.
+func (w *Worker) countFailure(err error, took time.Duration) {
+	w.board.update(func(s *Status) { s.LastError, s.ErrorCount = reasonText(err), s.ErrorCount+1 })
+	var storing *applyError
+	w.writeFailing = errors.As(err, &storing)
+	if table, fenced := w.current(); fenced != nil || !table.Ingest.LoadDone() {
+		return
+	}
+	var failed *appendError
+	if errors.As(err, &failed) {
+		took = time.Since(failed.started)
+	}
+	w.Metrics.AppendFailed(took)
+}
+
 // attempt opens the source, loads when needed and streams until something ends it.
 func (w *Worker) attempt(ctx context.Context, budget *Budget) error {
+	w.columns.Store(0)
 	table, err := w.current()
 	if err != nil {
 		return err
 	}
+	w.columns.Store(table.SchemaVersion)
 	source, err := w.open(ctx, table)
 	if err != nil {
 		return err
@@ -111,19 +145,35 @@ func (w *Worker) attempt(ctx context.Context, budget *Budget) error {
 	}
 	if table.Ingest.LoadDone() {
 		w.Metrics.LoadFoundComplete()
-	} else if err := w.load(ctx, source, table); err != nil {
-		return err
+	} else {
+		if err := w.load(ctx, source, table); err != nil {
+			return err
+		}
+		w.succeed(budget, func(*Status) {})
 	}
-	budget.Succeed()
-	w.board.update(func(s *Status) { s.Phase, s.LastError = Streaming, "" })
+	w.board.update(func(s *Status) { s.Phase = Streaming })
 	return w.stream(ctx, source, budget)
 }
 
-// current returns the table as it is now, or errFenced when this worker must stop.
+// succeed forgets earlier failures. Connecting to a source is not yet a success: loading and appending are.
+func (w *Worker) succeed(budget *Budget, change func(*Status)) {
+	budget.Succeed()
+	w.writeFailing = false
+	w.board.update(func(s *Status) {
+		s.LastError = ""
+		change(s)
+	})
+}
+
+// current returns the table as it is now, errFenced when this worker must stop, or errColumns when it must open its
+// source anew.
 func (w *Worker) current() (*catalog.Table, error) {
 	table, ok := w.Catalog.Snapshot().TableByID(w.Table)
 	if !ok || table.Ingest.Epoch != w.Epoch || table.Ingest.State != catalog.Enabled {
 		return nil, errFenced
+	}
+	if v := w.columns.Load(); v != 0 && v != table.SchemaVersion {
+		return nil, errColumns
 	}
 	return table, nil
 }
@@ -139,12 +189,13 @@ func (w *Worker) open(ctx context.Context, table *catalog.Table) (extension.Sour
 	})
 }
 
-// commit makes an edit of this worker. An edit refused because the epoch moved on is errFenced.
+// commit makes an edit of this worker. An edit refused because the epoch moved on is errFenced, and errColumns because
+// the columns changed.
 func (w *Worker) commit(ctx context.Context, edit catalog.Edit) (*catalog.Table, error) {
 	snapshot, err := w.Catalog.Commit(ctx, edit)
 	if err != nil {
-		if _, fenced := w.current(); fenced != nil {
-			return nil, errFenced
+		if _, ended := w.current(); ended != nil {
+			return nil, ended
 		}
 		return nil, err
 	}
@@ -155,7 +206,8 @@ func (w *Worker) commit(ctx context.Context, edit catalog.Edit) (*catalog.Table,
 	return table, nil
 }
 
-// stop records the reason durably and applies what was staged, unless applying it was the failure.
+// stop records the reason durably and applies what was staged. When applying it is what fails, the attachment is ended
+// by whoever runs the cascades, and Run ends without a final drain.
 func (w *Worker) stop(ctx context.Context, reason error) error {
 	w.Log.Error("ingest stopped for good", "error", reason)
 	for {
@@ -165,15 +217,15 @@ func (w *Worker) stop(ctx context.Context, reason error) error {
 		if err == nil {
 			break
 		}
-		if errors.Is(err, errFenced) || !sleep(ctx, maxBackoff/10) {
+		if errors.Is(err, errColumns) {
+			w.columns.Store(0)
+			continue
+		}
+		if errors.Is(err, errFenced) || !w.Wait(ctx, maxBackoff/10) {
 			return nil
 		}
 	}
 	w.Metrics.Stop()
-	var applying *applyError
-	if errors.As(reason, &applying) {
-		return reason
-	}
 	w.drain(ctx)
 	return reason
 }
@@ -184,7 +236,7 @@ func (w *Worker) drain(ctx context.Context) {
 	for {
 		more, err := w.Drain(ctx)
 		switch {
-		case err == nil && !more, ctx.Err() != nil:
+		case err == nil && !more, ctx.Err() != nil, errors.Is(err, catalog.ErrFenced):
 			return
 		case err == nil:
 			budget.Succeed()
@@ -194,7 +246,7 @@ func (w *Worker) drain(ctx context.Context) {
 			w.Log.Error("final drain given up; staged changes stay unapplied until the binding is replaced", "error", err)
 			return
 		}
-		if !sleep(ctx, budget.Backoff()) {
+		if !w.Wait(ctx, budget.Backoff()) {
 			return
 		}
 	}
@@ -204,6 +256,14 @@ func (w *Worker) drain(ctx context.Context) {
 type applyError struct{ error }
 
 func (e *applyError) Unwrap() error { return e.error }
+
+// appendError is the failure of one append.
+type appendError struct {
+	error
+	started time.Time
+}
+
+func (e *appendError) Unwrap() error { return e.error }
 
 // reasonText is the durable reason: the message and the hint, without what only a log needs.
 func reasonText(err error) string {

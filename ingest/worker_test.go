@@ -31,6 +31,8 @@ type house struct {
 	stream  *catalog.Stream
 	spec    extension.TableSpec
 	options map[string]string
+
+	memoryBytes int64 // of a window
 }
 
 var columns = []tablet.Column{
@@ -39,6 +41,10 @@ var columns = []tablet.Column{
 }
 
 func newHouse(t *testing.T, options map[string]string) *house {
+	return newHouseIn(t, options, catalog.MergeRead)
+}
+
+func newHouseIn(t *testing.T, options map[string]string, mode catalog.MergeMode) *house {
 	ctx := t.Context()
 	objects, err := objstore.OpenLocal(t.TempDir())
 	if err != nil {
@@ -49,7 +55,7 @@ func newHouse(t *testing.T, options map[string]string) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	h := &house{t: t, catalog: c, store: tablestore.New(objects, tablestore.Options{}), table: tablet.NewTableID(), options: options}
+	h := &house{t: t, catalog: c, store: tablestore.New(objects, tablestore.Options{}), table: tablet.NewTableID(), options: options, memoryBytes: 64 << 20}
 	t.Cleanup(func() { h.store.Close() })
 	stream := catalog.Stream{ID: catalog.NewStreamID(), Name: "s", Kind: "GENERATOR", Options: catalog.Options{}}
 	for name, value := range options {
@@ -62,7 +68,7 @@ func newHouse(t *testing.T, options map[string]string) *house {
 	h.spec.Key = []int{0}
 	_, err = c.Commit(ctx,
 		&catalog.CreateTable{ID: h.table, MergeKeyNames: []string{"id"}, Definition: catalog.Definition{
-			Schema: "public", Name: "t", Kind: catalog.CDC, Columns: slices.Clone(columns)}},
+			Schema: "public", Name: "t", Kind: catalog.CDC, MergeMode: mode, Columns: slices.Clone(columns)}},
 		&catalog.CreateStream{Stream: stream}, &catalog.AttachStream{Table: h.table, Stream: stream.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +98,7 @@ func (h *house) worker(def *extension.SourceDef, maxRows int) (*ingest.Worker, *
 	return ingest.NewWorker(ingest.Config{
 		Catalog: h.catalog, Store: h.store, Table: h.table, Epoch: epoch, Def: def, Stream: h.stream, SpillDir: h.t.TempDir(),
 		Pacing: func() ingest.Pacing {
-			return ingest.Pacing{MaxRead: 5 * time.Millisecond, MaxRows: maxRows, Threads: 2, MemoryBytes: 64 << 20}
+			return ingest.Pacing{MaxRead: 5 * time.Millisecond, MaxRows: maxRows, Threads: 2, MemoryBytes: max(h.memoryBytes, 1<<10)}
 		},
 		Budget:  func() ingest.Budget { return ingest.Budget{MinFailures: 3, MinWindow: time.Nanosecond} },
 		Metrics: m, Log: log, Drain: casc.Run,

@@ -2,6 +2,7 @@ package tablestore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -18,9 +19,12 @@ type place struct {
 	row    uint32
 }
 
+// ErrNoRow is wrapped by the error of a look-up for a key that has no live row.
+var ErrNoRow = errors.New("no row for a key")
+
 // Lookup returns columns, by their places in t.Columns, of the live rows with the given keys: row i is that of key i.
 // pending are tablets, oldest first, that will be appended to t and already count. A key without a live row is an
-// error with SQLSTATE XX001.
+// error with SQLSTATE XX001 that wraps ErrNoRow.
 func (s *Store) Lookup(ctx context.Context, t *catalog.Table, pending []*tablet.Desc, keys *maskindex.Keys, columns []int) (*vec.Batch, error) {
 	places, err := s.find(ctx, t, pending, keys)
 	if err != nil {
@@ -28,8 +32,8 @@ func (s *Store) Lookup(ctx context.Context, t *catalog.Table, pending []*tablet.
 	}
 	for i, p := range places {
 		if p.tablet == 0 {
-			return nil, sqlerr.New(sqlerr.DataCorrupted, "table %s has no row for key %d of %d that its source changed",
-				t.QualifiedName(), i+1, len(places)).
+			return nil, sqlerr.New(sqlerr.DataCorrupted, "table %s: %w: key %d of %d that its source changed",
+				t.QualifiedName(), ErrNoRow, i+1, len(places)).
 				Hintf("the table no longer matches its source: detach the stream and load the table anew with a new stream")
 		}
 	}
@@ -56,6 +60,30 @@ func (s *Store) Fetch(ctx context.Context, t *catalog.Table, tablets []tablet.ID
 		places[i] = place{tablets[i], rows[i]}
 	}
 	return s.fetch(ctx, t, places, columns)
+}
+
+// Locate calls fn for every live row of t that has one of the keys.
+func (s *Store) Locate(ctx context.Context, t *catalog.Table, keys *maskindex.Keys, fn func(id tablet.ID, row uint32)) error {
+	set, err := s.set(ctx, t)
+	if err != nil {
+		return err
+	}
+	return s.masks.Locate(ctx, set, keys, func(_ int, p maskindex.Position) { fn(tablet.ID(p.Tablet), p.Row) })
+}
+
+// LocateIn calls fn for every row, live or not, of written tablets that has one of the keys.
+func (s *Store) LocateIn(ctx context.Context, table tablet.TableID, descs []*tablet.Desc, keys *maskindex.Keys, fn func(id tablet.ID, row uint32)) error {
+	batch, err := maskindex.NewBatch(keys)
+	if err != nil {
+		return err
+	}
+	for _, d := range descs {
+		err := s.probe(ctx, d.SidecarPath(table), batch, func(_ int, p place, _ bool) { fn(p.tablet, p.row) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) find(ctx context.Context, t *catalog.Table, pending []*tablet.Desc, keys *maskindex.Keys) ([]place, error) {

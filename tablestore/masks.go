@@ -208,6 +208,38 @@ func (s *Store) WriteMasks(ctx context.Context, table tablet.TableID, masks []Ta
 	return refs, nil
 }
 
+// DeadMask is a base tablet whose mask becomes Dead.
+type DeadMask struct {
+	Member tablet.Base
+	Dead   *roaring.Bitmap
+}
+
+// ChangeMasks writes masks to one file and adds to edit what they change; a tablet none of whose rows lives is removed.
+func (s *Store) ChangeMasks(ctx context.Context, edit *catalog.Modify, masks []DeadMask) error {
+	var write []TabletMask
+	from := map[tablet.ID]tablet.MaskRef{}
+	for _, m := range masks {
+		mask, err := maskindex.NewMask(m.Dead, uint32(m.Member.Rows))
+		if err != nil {
+			return err
+		}
+		if mask.All() {
+			edit.Remove = append(edit.Remove, catalog.MaskedTablet{Tablet: m.Member.ID, Mask: m.Member.Mask})
+			continue
+		}
+		write = append(write, TabletMask{Tablet: m.Member.ID, Mask: mask})
+		from[m.Member.ID] = m.Member.Mask
+	}
+	refs, err := s.WriteMasks(ctx, edit.Table, write)
+	if err != nil {
+		return err
+	}
+	for _, w := range write {
+		edit.Masks = append(edit.Masks, catalog.MaskChange{Tablet: w.Tablet, From: from[w.Tablet], To: refs[w.Tablet]})
+	}
+	return nil
+}
+
 // Adopted makes the masks of a table after a cascade ready, without looking keys up where the masks before imply them.
 func (s *Store) Adopted(ctx context.Context, before, after *catalog.Table) {
 	from, err := s.set(ctx, before)

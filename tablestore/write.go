@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/zeebo/xxh3"
@@ -56,7 +57,7 @@ func (s *Store) Write(ctx context.Context, t *catalog.Table, rows Rows, threads 
 		})
 	}
 	if err := g.Wait(); err != nil {
-		s.discard(t, id)
+		s.discard(t.ID, id)
 		return nil, err
 	}
 	desc.ID, desc.SchemaVersion = id, t.SchemaVersion
@@ -64,12 +65,24 @@ func (s *Store) Write(ctx context.Context, t *catalog.Table, rows Rows, threads 
 	return desc, nil
 }
 
-// discard removes what a failed write may have left. What stays after a crash is an orphan that check --repair removes.
-func (s *Store) discard(t *catalog.Table, id tablet.ID) {
-	ctx := context.Background()
-	s.Objects.Delete(ctx, tablet.ParquetPath(t.ID, id))
-	s.Objects.Delete(ctx, tablet.SidecarPath(t.ID, id))
+// Discard removes tablets that no commit names and none can name any more: those of work that failed before its commit.
+// It does what it can; what stays is an orphan that check --repair removes.
+func (s *Store) Discard(table tablet.TableID, descs ...*tablet.Desc) {
+	for _, d := range descs {
+		s.discard(table, d.ID)
+	}
 }
+
+// discard runs after failures, a cancelled context among them, so it has a context of its own.
+func (s *Store) discard(table tablet.TableID, id tablet.ID) {
+	ctx, cancel := context.WithTimeout(context.Background(), discardTimeout)
+	defer cancel()
+	_ = s.Objects.Delete(ctx, tablet.ParquetPath(table, id))
+	_ = s.Objects.Delete(ctx, tablet.SidecarPath(table, id))
+}
+
+// discardTimeout bounds how long a failure is held up by cleaning up behind it.
+const discardTimeout = 10 * time.Second
 
 func (s *Store) writeParquet(ctx context.Context, t *catalog.Table, id tablet.ID, batch *vec.Batch, threads int) (*tablet.Desc, error) {
 	w, err := parquetstore.NewWriter(ctx, s.Objects, tablet.ParquetPath(t.ID, id), Columns(t),
