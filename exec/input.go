@@ -75,7 +75,7 @@ func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector {
 		return out
 	case v.Form == vec.Dictionary:
 		p.index = resize(p.index, n)
-		gatherTo(p.index, v.Index, sel)
+		pickTo(p.index, v.Index, sel)
 		out.Form, out.Index, out.Dict = vec.Dictionary, p.index, v.Dict
 	case v.Type.ID == vec.Null:
 		return vec.NullOf(v.Type, n)
@@ -102,15 +102,15 @@ func (p *picker) fixed(v *vec.Vector, sel vec.Selection) {
 	p.data = resize(p.data, len(sel)*width)
 	switch width {
 	case 1:
-		gatherTo(p.data, v.Data, sel)
+		pickTo(p.data, v.Data, sel)
 	case 2:
-		gatherTo(vec.Cast[int16](p.data), vec.Cast[int16](v.Data), sel)
+		pickTo(vec.Cast[int16](p.data), vec.Cast[int16](v.Data), sel)
 	case 4:
-		gatherTo(vec.Cast[int32](p.data), vec.Cast[int32](v.Data), sel)
+		pickTo(vec.Cast[int32](p.data), vec.Cast[int32](v.Data), sel)
 	case 8:
-		gatherTo(vec.Cast[int64](p.data), vec.Cast[int64](v.Data), sel)
+		pickTo(vec.Cast[int64](p.data), vec.Cast[int64](v.Data), sel)
 	default:
-		gatherTo(vec.Cast[vec.Int128](p.data), vec.Cast[vec.Int128](v.Data), sel)
+		pickTo(vec.Cast[vec.Int128](p.data), vec.Cast[vec.Int128](v.Data), sel)
 	}
 }
 
