@@ -14,11 +14,11 @@ func TestCapitalsAreFound(t *testing.T) {
 		`SELECT ClientIP` + from:                     "date",
 		`SELECT q.CLIENTIP` + from:                   "date",
 		`SELECT "ClientIP"` + from:                   "date",
-		`SELECT max(url)` + from + ` GROUP BY url`:   "time",
+		`SELECT max(url)` + from + ` GROUP BY url`:   "time without time zone",
 		`SELECT SIZE` + from:                         "boolean",
 		`SELECT "Size"` + from:                       "integer",
 		`SELECT 'x' AS url` + from + ` ORDER BY url`: "text",
-		`SELECT coalesce(Url)` + from:                "time",
+		`SELECT coalesce(Url)` + from:                "time without time zone",
 	} {
 		q, err := Bind(context.Background(), parse(t, query), c, Options{})
 		if err != nil {
