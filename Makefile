@@ -4,6 +4,7 @@
 #   make race    the concurrent packages under the race detector (needs a C compiler)
 #   make fuzz    every fuzz target for FUZZTIME (default 60s)
 #   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
+#   make tpc     TPC-H, TPC-DS and ClickBench's shapes checked against DuckDB at scale SCALE (default 1)
 #   make chaos   the Postgres kill test for CHAOS_SECONDS (default 600) with SEED
 
 SHELL       := /bin/bash
@@ -12,13 +13,14 @@ export CGO_ENABLED ?= 0
 FUZZTIME    ?= 60s
 CHAOS_SECONDS ?= 600
 SEED        ?= 1
+SCALE       ?= 1
 CACHE       := $(CURDIR)/.cache
 export TIDEMARK_VENV ?= $(CACHE)/venv
 
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := $(CACHE)/bin/staticcheck
 
-.PHONY: test build lint race fuzz bench chaos clean
+.PHONY: test build lint race fuzz bench chaos tpc clean
 
 test: build lint venv
 	go test -timeout 40m ./...
@@ -59,6 +61,9 @@ bench:
 
 chaos:
 	TIDEMARK_CHAOS_SECONDS=$(CHAOS_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 60m -run TestKills -v ./integration/postgres
+
+tpc: venv
+	TIDEMARK_SCALE=$(SCALE) go test -count=1 -timeout 60m ./integration/benchmarks
 
 clean:
 	rm -rf $(CACHE)

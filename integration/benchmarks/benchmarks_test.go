@@ -15,7 +15,7 @@ import (
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// scale returns the scale factor of a benchmark: TIDEMARK_SCALE where it is set, say to 1 for `make benchmarks`.
+// scale returns the scale factor of a benchmark: TIDEMARK_SCALE where it is set, as make tpc does.
 func scale(usual string) string {
 	if s := os.Getenv("TIDEMARK_SCALE"); s != "" {
 		return s
