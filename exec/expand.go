@@ -82,7 +82,7 @@ func (s *expandStage) emit(b *vec.Batch, at int, made *vec.Batch, from []int32) 
 		}
 		out := &vec.Batch{N: n}
 		for i, c := range b.Cols {
-			out.Cols = append(out.Cols, s.pick[i].gather(c, rows))
+			out.Cols = append(out.Cols, s.pick[i].take(c, rows))
 		}
 		out.Cols = append(out.Cols, made.Slice(k, n).Cols...)
 		if s.n.Ordinality != nil {

@@ -94,6 +94,9 @@ func (s *windowShare) frame(c *windowCall) (frames, error) {
 	if err := s.edge(c, &c.start, f.start, true); err != nil {
 		return f, err
 	}
+	if err := s.w.check(); err != nil {
+		return f, err
+	}
 	if err := s.edge(c, &c.end, f.end, false); err != nil {
 		return f, err
 	}

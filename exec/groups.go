@@ -256,8 +256,11 @@ func (c *groupCall) finishOrdered(q *query) error {
 		specs = append(specs, s)
 	}
 	order := newOrdering(specs)
-	entries, _, err := order.sort(q, order.appendEntries(nil, cols, rows, 0), nil, cols)
+	entries, err := order.entries(q, nil, cols, rows)
 	if err != nil {
+		return err
+	}
+	if entries, _, err = order.sort(q, entries, nil, cols); err != nil {
 		return err
 	}
 	index := make([]int32, 0, vec.BatchRows)

@@ -64,8 +64,13 @@ type picker struct {
 	valid vec.Bitmap
 }
 
-// gather returns the rows of sel. Strings and nested values come back as a dictionary over v.
-func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector {
+// gather returns the rows of sel, which ascends strictly. Strings and nested values come back as a dictionary over v.
+func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector { return p.pick(v, sel, true) }
+
+// take returns the rows in any order and any number of times; it is gather otherwise.
+func (p *picker) take(v *vec.Vector, rows []int32) *vec.Vector { return p.pick(v, rows, false) }
+
+func (p *picker) pick(v *vec.Vector, sel []int32, ascends bool) *vec.Vector {
 	n := len(sel)
 	out := &vec.Vector{Type: v.Type, N: n}
 	switch {
@@ -75,7 +80,7 @@ func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector {
 		return out
 	case v.Form == vec.Dictionary:
 		p.index = resize(p.index, n)
-		pickTo(p.index, v.Index, sel)
+		pickRows(p.index, v.Index, sel, ascends)
 		out.Form, out.Index, out.Dict = vec.Dictionary, p.index, v.Dict
 	case v.Type.ID == vec.Null:
 		return vec.NullOf(v.Type, n)
@@ -86,7 +91,7 @@ func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector {
 		out.Form, out.Index, out.Dict = vec.Dictionary, p.index, &header
 		return out
 	default:
-		p.fixed(v, sel)
+		p.fixed(v, sel, ascends)
 		out.Data = p.data
 	}
 	if v.Valid != nil {
@@ -97,20 +102,20 @@ func (p *picker) gather(v *vec.Vector, sel vec.Selection) *vec.Vector {
 	return out
 }
 
-func (p *picker) fixed(v *vec.Vector, sel vec.Selection) {
+func (p *picker) fixed(v *vec.Vector, sel []int32, ascends bool) {
 	width := v.Type.Phys().Width()
 	p.data = resize(p.data, len(sel)*width)
 	switch width {
 	case 1:
-		pickTo(p.data, v.Data, sel)
+		pickRows(p.data, v.Data, sel, ascends)
 	case 2:
-		pickTo(vec.Cast[int16](p.data), vec.Cast[int16](v.Data), sel)
+		pickRows(vec.Cast[int16](p.data), vec.Cast[int16](v.Data), sel, ascends)
 	case 4:
-		pickTo(vec.Cast[int32](p.data), vec.Cast[int32](v.Data), sel)
+		pickRows(vec.Cast[int32](p.data), vec.Cast[int32](v.Data), sel, ascends)
 	case 8:
-		pickTo(vec.Cast[int64](p.data), vec.Cast[int64](v.Data), sel)
+		pickRows(vec.Cast[int64](p.data), vec.Cast[int64](v.Data), sel, ascends)
 	default:
-		pickTo(vec.Cast[vec.Int128](p.data), vec.Cast[vec.Int128](v.Data), sel)
+		pickRows(vec.Cast[vec.Int128](p.data), vec.Cast[vec.Int128](v.Data), sel, ascends)
 	}
 }
 

@@ -107,7 +107,7 @@ func (t *joinTable) index(q *query, keys []*vec.Vector, nullSafe []bool, valid v
 	} else {
 		size = t.hashSize()
 		full = make([]int64, t.n)
-		hashes := make([]uint64, min(t.n, indexStep))
+		hashes := make([]uint64, min(t.n, rowsStep))
 		err := steps(q, t.n, func(from, to int) {
 			part := make([]*vec.Vector, len(keys))
 			for i, k := range keys {
@@ -123,20 +123,6 @@ func (t *joinTable) index(q *query, keys []*vec.Vector, nullSafe []bool, valid v
 		}
 	}
 	return t.fillBuckets(q, buckets, size, valid, full)
-}
-
-// indexStep is how many rows are entered between two looks at the context.
-const indexStep = 1 << 20
-
-// steps runs f over pieces of [0, n).
-func steps(q *query, n int, f func(from, to int)) error {
-	for from := 0; from < n; from += indexStep {
-		if err := q.check(); err != nil {
-			return err
-		}
-		f(from, min(from+indexStep, n))
-	}
-	return nil
 }
 
 func (t *joinTable) hashSize() int {

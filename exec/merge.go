@@ -123,7 +123,7 @@ func (r *sortedRun) yield(w *worker, width int, out consumer) error {
 		}
 		b := &vec.Batch{N: len(index), Cols: make([]*vec.Vector, width)}
 		for i := range b.Cols {
-			b.Cols[i] = pick[i].gather(r.cols[i], index)
+			b.Cols[i] = pick[i].take(r.cols[i], index)
 		}
 		if err := out.consume(b); err != nil {
 			return err

@@ -45,12 +45,12 @@ func (c *pairCondition) eval(p *prober, left, right []int32) ([]byte, error) {
 	}
 	for i := range p.j.probeWidth {
 		if k := probeFrom + i; c.need[k] {
-			c.cols[k] = c.pick[k].gather(p.b.Cols[i], at)
+			c.cols[k] = c.pick[k].take(p.b.Cols[i], at)
 		}
 	}
 	for i := range p.j.buildWidth {
 		if k := buildFrom + i; c.need[k] {
-			c.cols[k] = c.pick[k].gather(p.t.cols[i], right)
+			c.cols[k] = c.pick[k].take(p.t.cols[i], right)
 		}
 	}
 	c.in.reset(c.cols, nil, len(left))

@@ -35,3 +35,12 @@ func pickTo[T any](dst, from []T, sel []int32) {
 		dst[i] = from[sel[i]]
 	}
 }
+
+// pickRows writes from[sel[i]] to dst[i]; ascends says that sel is a selection.
+func pickRows[T any](dst, from []T, sel []int32, ascends bool) {
+	if ascends {
+		pickTo(dst, from, sel)
+		return
+	}
+	gatherTo(dst, from, sel)
+}

@@ -291,10 +291,10 @@ func (p *prober) emitPairs() error {
 	at := p.places(p.left)
 	probe, build := make([]*vec.Vector, p.j.probeWidth), make([]*vec.Vector, p.j.buildWidth)
 	for i := range probe {
-		probe[i] = p.pick[i].gather(p.b.Cols[i], at)
+		probe[i] = p.pick[i].take(p.b.Cols[i], at)
 	}
 	for i := range build {
-		build[i] = p.pick[p.j.probeWidth+i].gather(p.t.cols[i], p.right)
+		build[i] = p.pick[p.j.probeWidth+i].take(p.t.cols[i], p.right)
 	}
 	p.out = vec.Batch{N: len(p.left), Cols: p.sides(probe, build)}
 	return p.next.consume(&p.out)

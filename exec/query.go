@@ -161,3 +161,17 @@ func (q *query) close() error {
 	q.closers = nil
 	return first
 }
+
+// rowsStep is how many rows a loop over all of them does between two looks at the context.
+const rowsStep = 1 << 18
+
+// steps runs f over pieces of [0, n).
+func steps(q *query, n int, f func(from, to int)) error {
+	for from := 0; from < n; from += rowsStep {
+		if err := q.check(); err != nil {
+			return err
+		}
+		f(from, min(from+rowsStep, n))
+	}
+	return nil
+}

@@ -98,7 +98,7 @@ func (s *repeatStage) emit(b *vec.Batch) error {
 	}
 	out := &vec.Batch{N: len(s.rows)}
 	for i := range s.pick {
-		out.Cols = append(out.Cols, s.pick[i].gather(b.Cols[i], s.rows))
+		out.Cols = append(out.Cols, s.pick[i].take(b.Cols[i], s.rows))
 	}
 	s.rows = s.rows[:0]
 	return s.next.consume(out)

@@ -214,7 +214,11 @@ func (sw *sortWorker) sorted() (*sortedRun, error) {
 		}
 		run.cols = append(run.cols, col)
 	}
-	sw.entries = sw.s.order.appendEntries(sw.entries[:0], run.cols, n, 0)
+	entries, err := sw.s.order.entries(sw.s.q, sw.entries, run.cols, n)
+	if err != nil {
+		return nil, err
+	}
+	sw.entries = entries
 	order, spare, err := sw.s.order.sort(sw.s.q, sw.entries, nil, run.cols)
 	if err != nil {
 		return nil, err

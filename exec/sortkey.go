@@ -92,6 +92,19 @@ func (o *ordering) appendEntries(dst []sortEntry, cols []*vec.Vector, n int, fir
 	return dst
 }
 
+// entries returns the entries of all n rows of cols, using the memory of dst.
+func (o *ordering) entries(q *query, dst []sortEntry, cols []*vec.Vector, n int) ([]sortEntry, error) {
+	dst = resize(dst, n)[:0]
+	err := steps(q, n, func(from, to int) {
+		part := make([]*vec.Vector, len(cols))
+		for _, s := range o.specs {
+			part[s.place] = cols[s.place].Slice(from, to-from)
+		}
+		dst = o.appendEntries(dst, part, to-from, int32(from))
+	})
+	return dst, err
+}
+
 // put writes the low width bits of x at the bit offset of the 128-bit key, most significant first. What lies past the
 // end is cut off.
 func (e *sortEntry) put(x uint64, bit, width int) {

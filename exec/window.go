@@ -177,8 +177,11 @@ func (x *window) share(w *worker, out consumer, list *chunkList, res *reservatio
 		return err
 	}
 	n := int(list.rows)
-	entries, _, err := x.order.sort(x.q, x.order.appendEntries(nil, cols, n, 0), nil, cols)
+	entries, err := x.order.entries(x.q, nil, cols, n)
 	if err != nil {
+		return err
+	}
+	if entries, _, err = x.order.sort(x.q, entries, nil, cols); err != nil {
 		return err
 	}
 	index := make([]int32, n)
@@ -196,7 +199,10 @@ func (x *window) share(w *worker, out consumer, list *chunkList, res *reservatio
 			cols[i] = vec.DictionaryOf(c, index, nil)
 		}
 	}
-	s := newWindowShare(x, w, cols, n)
+	s, err := newWindowShare(x, w, cols, n)
+	if err != nil {
+		return err
+	}
 	for i := range x.calls {
 		v, err := s.call(&x.calls[i])
 		if err != nil {

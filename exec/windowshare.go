@@ -19,12 +19,17 @@ type windowShare struct {
 	groupStart []int32 // first row of each peer group, then n
 }
 
-func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) *windowShare {
+func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) (*windowShare, error) {
 	s := &windowShare{x: x, w: w, cols: cols, n: n}
 	s.peerStart, s.peerEnd, s.groupOf = make([]int32, n), make([]int32, n), make([]int32, n)
 	parts := newOrdering(x.order.specs[:x.keys])
 	peers := newOrdering(x.order.specs[x.keys:])
 	for i := range n {
+		if i%vec.MaxBatchRows == 0 {
+			if err := w.check(); err != nil {
+				return nil, err
+			}
+		}
 		newPart := i == 0 || parts.rows(cols, i-1, cols, i) != 0
 		if newPart {
 			s.bounds = append(s.bounds, int32(i))
@@ -39,7 +44,7 @@ func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) *windowShar
 	for i, g := range s.groupOf {
 		s.peerStart[i], s.peerEnd[i] = s.groupStart[g], s.groupStart[g+1]
 	}
-	return s
+	return s, nil
 }
 
 func (s *windowShare) parts() int { return len(s.bounds) - 1 }
