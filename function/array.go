@@ -55,10 +55,6 @@ func resultOf(t vec.Type) func([]extension.Argument) vec.Type {
 	return func([]extension.Argument) vec.Type { return t }
 }
 
-func elementOfArg(i int) func(args []extension.Argument) vec.Type {
-	return func(args []extension.Argument) vec.Type { return *args[i].Type.Elem }
-}
-
 func null() vec.Value { return vec.Value{Null: true} }
 
 // arrayConcat is || of arrays and elements; NULL arrays count as empty.

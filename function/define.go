@@ -46,7 +46,6 @@ var (
 	elementParam = extension.Param{Kind: extension.AnyElement}
 	arrayParam   = extension.Param{Kind: extension.AnyArray}
 	decimalParam = extension.Param{Kind: extension.AnyDecimal}
-	structParam  = extension.Param{Kind: extension.AnyStruct}
 )
 
 func exact(t vec.Type) extension.Param { return extension.Param{Type: t} }
