@@ -38,6 +38,15 @@ func addInts[T integer](t vec.Type) body {
 			}
 			fallthrough
 		default:
+			if am&bm == -1 {
+				a, b = a[:len(out)], b[:len(out)]
+				for i, x := range a {
+					r := x + b[i]
+					out[i] = r
+					wrapped |= (x ^ r) & (b[i] ^ r)
+				}
+				break
+			}
 			for i := range out {
 				x, y := a[i&am], b[i&bm]
 				r := x + y

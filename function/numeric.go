@@ -2,6 +2,7 @@ package function
 
 import (
 	"math/big"
+	"math/bits"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -131,8 +132,15 @@ func mulDecimals(a, b, r vec.Type) body {
 			x, xm := fixed[int64](c.args[0])
 			y, ym := fixed[int64](c.args[1])
 			out := make([]vec.Int128, c.n)
+			if xm&ym == -1 {
+				x, y = x[:len(out)], y[:len(out)]
+				for i := range out {
+					out[i] = mulFull(x[i], y[i])
+				}
+				return vec.FlatOf(r, out, nil), nil
+			}
 			for i := range out {
-				out[i] = vec.MulInt64(x[i&xm], y[i&ym])
+				out[i] = mulFull(x[i&xm], y[i&ym])
 			}
 			return vec.FlatOf(r, out, nil), nil
 		}
@@ -154,6 +162,12 @@ func mulDecimals(a, b, r vec.Type) body {
 		}
 		return fromBig(divRoundBig(new(big.Int).Mul(toBig(x), toBig(y)), toBig(vec.Pow10(drop))))
 	})
+}
+
+// mulFull is the full signed product, without branches so that it is inlined.
+func mulFull(a, b int64) vec.Int128 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return vec.Int128{Lo: lo, Hi: int64(hi) - a>>63&b - b>>63&a}
 }
 
 func divDecimals(a, b, r vec.Type) body {
