@@ -61,6 +61,9 @@ func (c *compiler) compileNode(n plan.Node, m *nodeMetrics) (*stream, error) {
 	case *plan.Window:
 		return c.window(n, m)
 	case *plan.Aggregate:
+		if known, err := c.fromMetadata(n); err != nil || known != nil {
+			return single(n.Cols(), &valuesSource{node: known}), err
+		}
 		return c.aggregate(n, m)
 	case *plan.CTE:
 		return c.cte(n, m)
