@@ -26,6 +26,7 @@ type runtimeFilter struct {
 const (
 	maxFewKeys      = 64
 	maxSetBits      = 1 << 27 // 16 MiB
+	smallSetBits    = 1 << 20 // 128 KiB: stays in the cache, whatever it holds
 	filterTrialRows = 1 << 16 // rows after which a filter that drops little is given up
 )
 
@@ -138,7 +139,7 @@ func (f *runtimeFilter) fill(keys *vec.Vector) {
 		sortValues(f.few)
 		f.few = slices.CompactFunc(f.few, func(a, b vec.Value) bool { return a.I == b.I })
 	}
-	if span := uint64(f.high) - uint64(f.low); span < maxSetBits && span/128 <= uint64(len(vals))+1024 {
+	if span := uint64(f.high) - uint64(f.low); span < smallSetBits || span < maxSetBits && span/128 <= uint64(len(vals)) {
 		f.set = vec.NewBitmap(int(span) + 1)
 		for _, x := range vals {
 			f.set.Set(int(uint64(x) - uint64(f.low)))
@@ -148,17 +149,15 @@ func (f *runtimeFilter) fill(keys *vec.Vector) {
 	words := 1 << bits.Len(uint(len(vals)/4)) // 16 to 32 bits a key
 	f.bloom, f.shift = make([]uint64, words), uint(64-bits.TrailingZeros(uint(words)))
 	for _, x := range vals {
-		word, mask := f.bloomBits(x)
+		word, mask := bloomBits(uint64(x), f.shift)
 		f.bloom[word] |= mask
 	}
 }
 
-// bloomBits returns the word of x in the bloom filter and its three bits there.
-func (f *runtimeFilter) bloomBits(x int64) (word, mask uint64) {
-	h := uint64(x) * hashMultiplier
-	if f.shift < 64 {
-		word = h >> f.shift
-	}
+// bloomBits returns the word of x in a bloom filter of 1<<(64-shift) words and its three bits there.
+func bloomBits(x uint64, shift uint) (word, mask uint64) {
+	h := x * hashMultiplier
+	word = h >> shift // 0 for a shift by 64
 	h ^= h >> 32
 	return word, 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63)
 }
@@ -208,36 +207,71 @@ func (f *runtimeFilter) choose(v *vec.Vector, wide []int64, n int, sel vec.Selec
 	if f.empty {
 		return 0
 	}
-	vals := wide
-	if v.Form == vec.Flat && v.Type.Phys() == vec.PhysInt64 {
-		vals = vec.Cast[int64](v.Data)[:n]
-	} else {
-		widenInts(vals, v, n)
+	var k int
+	switch {
+	case v.Form != vec.Flat || v.Type.Phys() == vec.PhysInt16:
+		widenInts(wide, v, n)
+		k = chooseKeys(f, wide, sel, out)
+	case v.Type.Phys() == vec.PhysInt64:
+		k = chooseKeys(f, vec.Cast[int64](v.Data)[:n], sel, out)
+	default:
+		k = chooseKeys(f, vec.Cast[int32](v.Data)[:n], sel, out)
 	}
-	k, nulls := 0, v.MayHaveNulls()
+	if !v.MayHaveNulls() {
+		return k
+	}
+	kept := 0
+	for _, row := range out[:k] {
+		out[kept] = row
+		kept += b2i(!v.IsNull(int(row)))
+	}
+	return kept
+}
+
+// chooseKeys is choose for keys in memory, those of NULL rows included. It has no branch on what a key is: which keys
+// match is as good as random.
+func chooseKeys[T int32 | int64](f *runtimeFilter, keys []T, sel vec.Selection, out []int32) (k int) {
+	if f.set != nil {
+		return chooseBits(f, keys, sel, out)
+	}
 	low, span := uint64(f.low), uint64(f.high)-uint64(f.low)
-	keep := func(row int32) {
-		out[k] = row
-		x := vals[row]
-		d := uint64(x) - low
-		if d > span || nulls && v.IsNull(int(row)) {
-			return
-		}
-		if f.set != nil {
-			k += int(f.set[d/64] >> (d % 64) & 1)
-			return
-		}
-		word, mask := f.bloomBits(x)
-		k += b2i(f.bloom[word]&mask == mask)
+	bloom, shift := f.bloom, f.shift
+	test := func(x T) int {
+		word, mask := bloomBits(uint64(int64(x)), shift)
+		return b2i(uint64(int64(x))-low <= span && bloom[word]&mask == mask)
 	}
 	if sel == nil {
-		for i := range int32(n) {
-			keep(i)
+		for i, x := range keys {
+			out[k] = int32(i)
+			k += test(x)
 		}
 		return k
 	}
-	for _, s := range sel {
-		keep(s)
+	for _, row := range sel {
+		out[k] = row
+		k += test(keys[row])
+	}
+	return k
+}
+
+// chooseBits is chooseKeys for keys in a bitmap.
+func chooseBits[T int32 | int64](f *runtimeFilter, keys []T, sel vec.Selection, out []int32) (k int) {
+	low, span := uint64(f.low), uint64(f.high)-uint64(f.low)
+	set := f.set[:span/64+1]
+	if sel == nil {
+		for i, x := range keys {
+			d := uint64(int64(x)) - low
+			at := min(d, span)
+			out[k] = int32(i)
+			k += int(set[at/64]>>(at%64)&1) & b2i(d <= span)
+		}
+		return k
+	}
+	for _, row := range sel {
+		d := uint64(int64(keys[row])) - low
+		at := min(d, span)
+		out[k] = row
+		k += int(set[at/64]>>(at%64)&1) & b2i(d <= span)
 	}
 	return k
 }

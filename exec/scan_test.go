@@ -109,6 +109,54 @@ func TestRuntimeFilter(t *testing.T) {
 	}
 }
 
+// TestRuntimeFilterForms checks that filters choose the same rows whatever the width and form of the keys, whether
+// there is a selection, and never a NULL.
+func TestRuntimeFilterForms(t *testing.T) {
+	for _, step := range []int64{3, 1 << 14} {
+		f := &runtimeFilter{t: vec.Int64Type}
+		f.fill(vec.FlatOf(vec.Int64Type, sequence(1000, step), nil))
+		const n = 5000
+		values, wide, narrow, valid := make([]int64, n), make([]int64, n), make([]int32, n), vec.NewBitmap(n)
+		index, every3 := make([]int32, n), vec.Selection{}
+		for i := range values {
+			values[i] = int64(i-100) * step / 2
+			narrow[i], index[i] = int32(values[i]), int32(i)
+			if i%7 != 0 {
+				valid.Set(i)
+			}
+			if i%3 == 0 {
+				every3 = append(every3, int32(i))
+			}
+		}
+		flat := vec.FlatOf(vec.Int64Type, values, valid)
+		for name, v := range map[string]*vec.Vector{
+			"bigint": flat, "integer": vec.FlatOf(vec.Int32Type, narrow, valid), "dictionary": vec.DictionaryOf(flat, index, nil),
+		} {
+			for _, sel := range []vec.Selection{nil, every3} {
+				rows := sel
+				if sel == nil {
+					rows = vec.Sequence(n)
+				}
+				out := make([]int32, n)
+				out = out[:f.choose(v, wide, n, sel, out)]
+				passed := 0
+				for _, i := range rows {
+					x := values[i]
+					has := slices.Contains(out, i)
+					matches := i%7 != 0 && x >= 0 && x%step == 0 && x/step < 1000
+					if matches && !has || has && i%7 == 0 {
+						t.Fatalf("step %d, %s: row %d with key %d: chosen is %v", step, name, i, x, has)
+					}
+					passed += b2i(has && !matches)
+				}
+				if passed > len(rows)/50 {
+					t.Errorf("step %d, %s: %d rows without a match passed", step, name, passed)
+				}
+			}
+		}
+	}
+}
+
 func sequence(n int, step int64) []int64 {
 	out := make([]int64, n)
 	for i := range out {
