@@ -34,6 +34,9 @@ func (r *relations) release() {
 
 // Relation implements plan.Catalog.
 func (r *relations) Relation(schema, name string, asOf *plan.AsOf) (plan.Relation, error) {
+	if v := r.session.incoming; v != nil && name == incoming {
+		return v, nil
+	}
 	if v := r.session.virtual(r.snapshot, schema, name); v != nil {
 		return v, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -18,6 +19,7 @@ import (
 type SessionOptions struct {
 	User     string // "" is tidemark
 	Settings map[string]string
+	ReadOnly bool // refuse statements that change more than the session
 }
 
 // Session runs statements one after the other, with settings and at most one transaction of its own. Statements of
@@ -25,18 +27,23 @@ type SessionOptions struct {
 type Session struct {
 	engine   *Engine
 	user     string
-	settings values
+	readOnly bool
+	settings *values  // shared with forks
+	parent   *Session // of a fork
 
 	mu       sync.Mutex // one statement at a time
 	tx       *transaction
 	prepared map[string]*sql.Prepare
 	random   randomSource
 	temp     string // name of the session's schema of temporary tables, "" before the first
+
+	ingesting sync.Mutex    // one Ingest at a time
+	incoming  *plan.Virtual // rows of the running Ingest, else nil
 }
 
 // NewSession returns a session with the engine's settings.
 func (e *Engine) NewSession(options SessionOptions) (*Session, error) {
-	s := &Session{engine: e, user: options.User, prepared: map[string]*sql.Prepare{}}
+	s := &Session{engine: e, user: options.User, readOnly: options.ReadOnly, settings: &values{}, prepared: map[string]*sql.Prepare{}}
 	if s.user == "" {
 		s.user = "tidemark"
 	}
@@ -53,6 +60,10 @@ func (s *Session) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rollback()
+	if s.parent != nil {
+		s.handBack()
+		return
+	}
 	s.dropTemporary()
 }
 
@@ -106,6 +117,9 @@ func (s *Session) run(ctx context.Context, statement sql.Statement, text string,
 		return nil, sqlerr.New(sqlerr.AdminShutdown, "the engine is shutting down").Hintf("connect again when it is back")
 	}
 	if err := s.checkFailed(statement); err != nil {
+		return nil, err
+	}
+	if err := s.refuseChange(statement); err != nil {
 		return nil, err
 	}
 	entry := s.engine.queries.start(s.user, text)
