@@ -130,6 +130,9 @@ func (e *AlterColumns) apply(d *draft) error {
 	if t.SchemaVersion != e.FromVersion {
 		return outdated("the columns of table %q were changed", t.Name)
 	}
+	if e.RowsAsOf != 0 && e.RowsAsOf != t.Tablets.Version() && !d.replaying {
+		return outdated("rows of table %q were added or changed", t.Name)
+	}
 	altered := *t
 	altered.Columns = slices.Clone(e.Columns)
 	altered.PrimaryIndex = e.PrimaryIndex

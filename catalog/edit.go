@@ -52,6 +52,9 @@ type AlterColumns struct {
 	FromVersion  uint32          `json:"from_version"`
 	Columns      []tablet.Column `json:"columns"`
 	PrimaryIndex []int32         `json:"primary_index,omitempty"`
+
+	// RowsAsOf, when not 0, is the version of the tablets whose rows were found to fit; 40001 when the table has others.
+	RowsAsOf uint64 `json:"rows_as_of,omitempty"`
 }
 
 // CreateView creates a view, or replaces one.

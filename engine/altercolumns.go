@@ -2,14 +2,296 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // alterColumns applies one action of ALTER TABLE to the columns of a table that is open to changes.
 func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported").
-		Hintf("create a new table with CREATE TABLE ... AS and rename it")
+	switch action.Kind {
+	case sql.AddColumn:
+		return s.addColumn(ctx, t, action)
+	case sql.SetPrimaryIndex:
+		return s.setPrimaryIndex(ctx, t, action)
+	case sql.AddConstraint, sql.DropConstraint:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "the constraints of a table are fixed when it is created").
+			Hintf("create a new table with the constraint and INSERT the rows into it")
+	}
+	at := slices.IndexFunc(t.Columns, func(c tablet.Column) bool { return c.Name == action.Column.Name })
+	if at < 0 {
+		if action.Kind == sql.DropColumn && action.IfExists {
+			return nil
+		}
+		return missingColumn(t, action.Column)
+	}
+	columns := slices.Clone(t.Columns)
+	switch action.Kind {
+	case sql.DropColumn:
+		if slices.Contains(t.PrimaryIndex, columns[at].FieldID) {
+			return sqlerr.New(sqlerr.DependentObjects, "column %q is part of the PRIMARY INDEX and cannot be dropped", columns[at].Name).
+				Hintf("ALTER TABLE %s SET PRIMARY INDEX to other columns first", t.Name)
+		}
+		columns = slices.Delete(columns, at, at+1)
+	case sql.RenameColumn:
+		columns[at].Name = action.NewName.Name
+	case sql.SetDefault:
+		if err := s.checkDefault(ctx, columns[at], action.Default); err != nil {
+			return err
+		}
+		columns[at].Default = sql.Text(action.Default)
+	case sql.DropDefault:
+		columns[at].Default = ""
+	case sql.SetNotNull:
+		return s.setNotNull(ctx, t, at)
+	case sql.DropNotNull:
+		if slices.Contains(t.MergeKey, columns[at].FieldID) {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", columns[at].Name).
+				Hintf("key columns are never NULL")
+		}
+		columns[at].Nullable = true
+	case sql.AlterType:
+		return s.alterType(ctx, t, at, action)
+	}
+	return s.putColumns(ctx, t, columns, t.PrimaryIndex, 0)
+}
+
+func missingColumn(t *catalog.Table, name sql.Ident) error {
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", name.Name, t.Name).At(name.Pos)
+	if near := sqlerr.Nearest(name.Name, names); near != "" {
+		return err.Hintf("did you mean %q?", near)
+	}
+	return err.Hintf("DESCRIBE %s lists those that do", t.Name)
+}
+
+// putColumns replaces the columns; rowsAsOf fences what was found out about the rows.
+func (s *Session) putColumns(ctx context.Context, t *catalog.Table, columns []tablet.Column, index []int32, rowsAsOf uint64) error {
+	return s.commit(ctx, &catalog.AlterColumns{Table: t.ID, FromVersion: t.SchemaVersion, Columns: columns, PrimaryIndex: index, RowsAsOf: rowsAsOf})
+}
+
+// rowsAsOf returns the version that fences what is found out about a table's rows: 0 when the transaction changed
+// them itself, so that its other edits fence them.
+func (s *Session) rowsAsOf(t *catalog.Table) uint64 {
+	if base, ok := s.tx.pin.TableByID(t.ID); ok && base.Tablets.Version() == t.Tablets.Version() {
+		return t.Tablets.Version()
+	}
+	return 0
+}
+
+// addColumn adds a column. Rows there are already take its default as it is now: by the description of the column
+// alone, or with a volatile default by computing it for each row.
+func (s *Session) addColumn(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
+	if _, taken := t.Column(action.Def.Name.Name); taken && action.IfExists {
+		return nil
+	}
+	column, err := columnOf(*action.Def)
+	if err != nil {
+		return err
+	}
+	for _, k := range action.Def.Constraints {
+		if k.Kind == sql.PrimaryKey {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "a primary key cannot be added to a table").
+				Hintf("create a new table with the key and INSERT the rows into it").At(k.Pos)
+		}
+	}
+	initial := vec.NullValue(column.Type)
+	volatile := false
+	if action.Def.Default != nil {
+		if err := s.checkDefault(ctx, column, action.Def.Default); err != nil {
+			return err
+		}
+		if volatile = s.volatile(action.Def.Default); !volatile {
+			values, err := s.constants(ctx, []sql.Expr{&sql.Cast{Operand: action.Def.Default, Type: action.Def.Type, Pos: action.Pos}})
+			if err != nil {
+				return err
+			}
+			initial = values[0]
+		}
+	}
+	column.Initial = tablestore.InitialText(initial)
+	var rowsAsOf uint64
+	required := !column.Nullable
+	if required && initial.Null {
+		rowsAsOf = s.rowsAsOf(t)
+		if totals := t.Tablets.Totals(); !volatile && totals.BaseRows > totals.MaskedRows {
+			return containsNulls(t, column)
+		}
+		column.Nullable = volatile // until every row has its value
+	}
+	if volatile {
+		rowsAsOf = s.rowsAsOf(t)
+	}
+	if err := s.putColumns(ctx, t, append(slices.Clone(t.Columns), column), t.PrimaryIndex, rowsAsOf); err != nil || !volatile {
+		return err
+	}
+	if err := s.fillColumn(ctx, t.ID, column.Name, &sql.Default{}); err != nil || !required {
+		return err
+	}
+	now, err := s.tableNow(t.ID)
+	if err != nil {
+		return err
+	}
+	return s.setNotNull(ctx, now, len(now.Columns)-1)
+}
+
+// volatile reports whether an expression may give another value each time.
+func (s *Session) volatile(e sql.Expr) bool {
+	found := false
+	sql.Walk(e, func(n sql.Node) bool {
+		if call, ok := n.(*sql.FuncCall); ok {
+			f := s.engine.functions.Scalar(call.Name.Last().Name)
+			found = found || f != nil && f.Volatility == extension.Volatile
+		}
+		return !found
+	})
+	return found
+}
+
+// fillColumn sets a column in every row.
+func (s *Session) fillColumn(ctx context.Context, id tablet.TableID, column string, value sql.Expr) error {
+	t, err := s.tableNow(id)
+	if err != nil {
+		return err
+	}
+	_, err = s.modifyOnce(ctx, &sql.Update{Table: nameOf(t), Set: []sql.Assignment{{Columns: []sql.Ident{{Name: column}}, Value: value}}}, nil)
+	return err
+}
+
+func nameOf(t *catalog.Table) sql.Name { return sql.Name{{Name: t.Schema}, {Name: t.Name}} }
+
+// checkDefault refuses a default that is not of its column's type or looks at rows.
+func (s *Session) checkDefault(ctx context.Context, column tablet.Column, e sql.Expr) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	relations := s.relations(ctx, snapshot)
+	defer relations.release()
+	insert := &sql.Insert{Table: sql.Name{{Name: column.Name}}, Source: nil}
+	target := plan.InsertTarget{Name: column.Name, Columns: vec.Schema{tablestore.VecColumn(column)}, Defaults: []string{sql.Text(e)}}
+	_, err := plan.BindInsert(ctx, insert, target, relations, plan.Options{})
+	return err
+}
+
+func containsNulls(t *catalog.Table, c tablet.Column) error {
+	return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, t.Name).
+		Hintf("give the column a DEFAULT, or fill it with UPDATE and SET NOT NULL then")
+}
+
+// setNotNull makes a column required once no row has NULL in it.
+func (s *Session) setNotNull(ctx context.Context, t *catalog.Table, at int) error {
+	rowsAsOf := s.rowsAsOf(t)
+	test := &sql.Select{
+		Items: []sql.SelectItem{{Expr: &sql.Number{Text: "1"}}}, From: []sql.TableExpr{&sql.Table{Name: nameOf(t)}},
+		Where: &sql.IsTest{Operand: &sql.Column{Name: sql.Name{{Name: t.Columns[at].Name}}}, Test: sql.IsNull},
+	}
+	result, err := s.query(ctx, &sql.Query{Body: test, Limit: &sql.Number{Text: "1"}}, nil)
+	if err != nil {
+		return err
+	}
+	defer result.Close()
+	batch, err := result.Next(ctx)
+	if err != nil {
+		return err
+	}
+	if batch != nil && batch.N > 0 {
+		return containsNulls(t, t.Columns[at])
+	}
+	columns := slices.Clone(t.Columns)
+	columns[at].Nullable = false
+	return s.putColumns(ctx, t, columns, t.PrimaryIndex, rowsAsOf)
+}
+
+func (s *Session) setPrimaryIndex(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
+	var index []int32
+	for _, name := range action.Columns {
+		c, ok := t.Column(name.Name)
+		if !ok {
+			return missingColumn(t, name)
+		}
+		index = append(index, c.FieldID)
+	}
+	return s.putColumns(ctx, t, t.Columns, index, 0)
+}
+
+// alterType gives a column another type: a column of the new type is filled from it and takes its place.
+func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, action sql.AlterAction) error {
+	old := t.Columns[at]
+	to, err := plan.TypeOf(action.Type)
+	if err != nil {
+		return err
+	}
+	if old.Type.Equal(to) && action.Using == nil {
+		return nil
+	}
+	if slices.Contains(t.MergeKey, old.FieldID) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q is part of the primary key and keeps its type", old.Name).
+			Hintf("create a new table with a key of the type wanted")
+	}
+	fresh := old
+	fresh.FieldID, fresh.Type, fresh.Initial, fresh.Nullable = t.NextFieldID, to, "", true
+	fresh.Name = freeName(t, old.Name)
+	if old.Default != "" {
+		e, err := sql.ParseExpr(old.Default)
+		if err == nil {
+			err = s.checkDefault(ctx, fresh, e)
+		}
+		if err != nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "default for column %q cannot be cast automatically to type %s", old.Name, to).
+				Hintf("DROP DEFAULT first and SET DEFAULT afterwards")
+		}
+	}
+	if err := s.putColumns(ctx, t, append(slices.Clone(t.Columns), fresh), t.PrimaryIndex, s.rowsAsOf(t)); err != nil {
+		return err
+	}
+	value := action.Using
+	if value == nil {
+		value = &sql.Column{Name: sql.Name{{Name: old.Name}}, Pos: action.Pos}
+	} else {
+		value = &sql.Cast{Operand: value, Type: action.Type, Pos: action.Pos}
+	}
+	if err := s.fillColumn(ctx, t.ID, fresh.Name, value); err != nil {
+		return err
+	}
+	filled, err := s.tableNow(t.ID)
+	if err != nil {
+		return err
+	}
+	columns := slices.Clone(filled.Columns[:len(t.Columns)])
+	columns[at] = filled.Columns[len(t.Columns)]
+	columns[at].Name = old.Name
+	index := slices.Clone(filled.PrimaryIndex)
+	for i, id := range index {
+		if id == old.FieldID {
+			index[i] = fresh.FieldID
+		}
+	}
+	if err := s.putColumns(ctx, filled, columns, index, 0); err != nil || old.Nullable {
+		return err
+	}
+	now, err := s.tableNow(t.ID)
+	if err != nil {
+		return err
+	}
+	return s.setNotNull(ctx, now, at)
+}
+
+// freeName returns a name that no column has.
+func freeName(t *catalog.Table, like string) string {
+	for i := 1; ; i++ {
+		name := fmt.Sprintf("%.200s_%d", like, i)
+		if _, taken := t.Column(name); !taken {
+			return name
+		}
+	}
 }

@@ -31,7 +31,7 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 	case *sql.Drop:
 		return s.drop(ctx, snapshot, t)
 	case *sql.Alter:
-		return s.alter(ctx, snapshot, t)
+		return s.alter(ctx, t)
 	case *sql.CreateIndex:
 		return nil, s.refuseIndex(snapshot, t)
 	}

@@ -22,10 +22,16 @@ const maxStatementRuns = 10
 func (s *Session) modify(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {
 	for run := 1; ; run++ {
 		result, err := s.modifyOnce(ctx, statement, args)
-		if err == nil || s.tx != nil || !errors.Is(err, errRewritten) || run == maxStatementRuns {
+		if err == nil || s.tx != nil || !errors.Is(err, errRewritten) || run == maxStatementRuns || readsOnce(statement) {
 			return result, err
 		}
 	}
+}
+
+// readsOnce reports whether what a statement adds may come from a source that cannot be read again.
+func readsOnce(statement sql.Statement) bool {
+	t, ok := statement.(*sql.Insert)
+	return ok && t.OnConflict == nil
 }
 
 func (s *Session) modifyOnce(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablet"
 )
 
 // refuseDML returns why a table takes no direct changes, nil when it does.
@@ -17,35 +19,96 @@ func refuseDML(t *catalog.Table, action string) error {
 		Hintf("INSERT, UPDATE, DELETE, MERGE and TRUNCATE need a table with merge_mode = 'write'; change the rows at the source instead")
 }
 
-// alter runs ALTER TABLE, VIEW, SCHEMA.
-func (s *Session) alter(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Alter) (*Result, error) {
-	tag := map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA"}[t.Kind]
-	if t.Kind != sql.TableObject {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", tag).Hintf("drop it and create it anew").At(t.Pos)
+var alterTags = map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA"}
+
+// alter runs ALTER TABLE, VIEW, SCHEMA. All actions of a statement happen, or none.
+func (s *Session) alter(ctx context.Context, t *sql.Alter) (*Result, error) {
+	tag, known := alterTags[t.Kind]
+	if !known {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER is not supported").
+			Hintf("ALTER takes a TABLE, a VIEW or a SCHEMA").At(t.Pos)
 	}
-	table, err := s.table(snapshot, t.Name)
+	if s.engine.options.ReadOnly {
+		return nil, readOnlyEngine()
+	}
+	err := s.atomically(ctx, func() error {
+		switch t.Kind {
+		case sql.ViewObject:
+			return s.alterView(ctx, t)
+		case sql.SchemaObject:
+			return s.alterSchema(ctx, t)
+		}
+		return s.alterTable(ctx, t)
+	})
 	if err != nil {
 		if t.IfExists && missingOK(err) {
 			return done(tag), nil
 		}
 		return nil, err
 	}
-	for _, action := range t.Actions {
-		if err := s.alterTable(ctx, table, action); err != nil {
-			return nil, sqlerr.From(err).At(action.Pos)
-		}
-	}
 	s.engine.workers.wake()
 	return done(tag), nil
 }
 
-// alterTable applies one action of ALTER TABLE.
-func (s *Session) alterTable(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
+// atomically runs several statements' worth of edits as one: in the open transaction, or in one of their own, which
+// starts anew when another commit came in its way.
+func (s *Session) atomically(ctx context.Context, change func() error) error {
+	if s.tx != nil {
+		return change()
+	}
+	for run := 1; ; run++ {
+		s.tx = &transaction{started: time.Now()}
+		err := change()
+		if err == nil {
+			_, err = s.endTransaction(ctx)
+		}
+		s.rollback()
+		if sqlerr.Code(err) != sqlerr.SerializationFailure || run == maxStatementRuns {
+			return err
+		}
+	}
+}
+
+// tableNow returns a table as the open transaction sees it.
+func (s *Session) tableNow(id tablet.TableID) (*catalog.Table, error) {
+	snapshot, release := s.snapshot()
+	defer release()
+	t, ok := snapshot.TableByID(id)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "the table no longer exists").Hintf("it was dropped meanwhile")
+	}
+	return t, nil
+}
+
+func (s *Session) alterTable(ctx context.Context, statement *sql.Alter) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	table, err := s.table(snapshot, statement.Name)
+	if err != nil {
+		return err
+	}
+	for _, action := range statement.Actions {
+		if err := s.alterOne(ctx, table.ID, action); err != nil {
+			return sqlerr.From(err).At(action.Pos)
+		}
+	}
+	return nil
+}
+
+// alterOne applies one action of ALTER TABLE.
+func (s *Session) alterOne(ctx context.Context, id tablet.TableID, action sql.AlterAction) error {
+	t, err := s.tableNow(id)
+	if err != nil {
+		return err
+	}
 	switch action.Kind {
 	case sql.RenameTo:
 		return s.commit(ctx, &catalog.RenameTable{Table: t.ID, Schema: t.Schema, Name: action.NewName.Name})
 	case sql.SetSchema:
 		return s.commit(ctx, &catalog.RenameTable{Table: t.ID, Schema: action.NewName.Name, Name: t.Name})
+	case sql.SetOptions:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "the options of a table are fixed when it is created").
+			Hintf("create a new table with the options wanted")
 	}
 	if !t.OpenToDML() {
 		what := "its columns cannot be changed"
@@ -56,4 +119,51 @@ func (s *Session) alterTable(ctx context.Context, t *catalog.Table, action sql.A
 			Hintf("renaming it is allowed; for other columns create a new stream and a new CDC table")
 	}
 	return s.alterColumns(ctx, t, action)
+}
+
+// alterView renames a view or moves it to another schema.
+func (s *Session) alterView(ctx context.Context, t *sql.Alter) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	table, view, err := s.relation(snapshot, t.Name)
+	if err != nil {
+		return err
+	}
+	if view == nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", table.Name).Hintf("use ALTER TABLE").At(t.Name.Position())
+	}
+	moved := *view
+	if action := t.Actions[0]; action.Kind == sql.SetSchema {
+		moved.Schema = action.NewName.Name
+	} else {
+		moved.Name = action.NewName.Name
+	}
+	return s.commit(ctx, &catalog.CreateView{View: moved}, &catalog.DropView{Schema: view.Schema, Name: view.Name})
+}
+
+// alterSchema renames a schema: everything in it moves to one of the new name.
+func (s *Session) alterSchema(ctx context.Context, t *sql.Alter) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	o, err := split(t.Name)
+	if err != nil {
+		return err
+	}
+	to := t.Actions[0].NewName
+	if !snapshot.HasSchema(o.name) {
+		return sqlerr.New(sqlerr.InvalidSchema, "schema %q does not exist", o.name).Hintf("SHOW SCHEMAS lists those that do").At(t.Name.Position())
+	}
+	if isTemporary(o.name) || isTemporary(to.Name) {
+		return sqlerr.New(sqlerr.ReservedName, "schema %q belongs to a session", o.name).Hintf("name another schema").At(t.Name.Position())
+	}
+	edits := []catalog.Edit{&catalog.CreateSchema{Name: to.Name}}
+	for table := range snapshot.Tables(o.name) {
+		edits = append(edits, &catalog.RenameTable{Table: table.ID, Schema: to.Name, Name: table.Name})
+	}
+	for view := range snapshot.Views(o.name) {
+		moved := *view
+		moved.Schema = to.Name
+		edits = append(edits, &catalog.CreateView{View: moved}, &catalog.DropView{Schema: view.Schema, Name: view.Name})
+	}
+	return s.commit(ctx, append(edits, &catalog.DropSchema{Name: o.name})...)
 }

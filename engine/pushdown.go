@@ -105,8 +105,8 @@ func addRange(p *exec.Predicate, add func(parquetstore.Op, ...vec.Value)) {
 func (t *tableScan) addPredicates(f *openFile) bool {
 	for _, p := range t.predicates {
 		place := f.places[p.column]
-		if place < 0 { // NULL in every row
-			if p.op != parquetstore.IsNull {
+		if place < 0 {
+			if !p.holds(t.initial[p.column]) {
 				return false
 			}
 			continue
@@ -117,6 +117,33 @@ func (t *tableScan) addPredicates(f *openFile) bool {
 		} else {
 			f.scan.Predicates = append(f.scan.Predicates, predicate)
 		}
+	}
+	return true
+}
+
+// holds reports whether the predicate is TRUE of a value.
+func (p columnPredicate) holds(v vec.Value) bool {
+	if p.op == parquetstore.IsNull || p.op == parquetstore.IsNotNull || v.Null {
+		return v.Null == (p.op == parquetstore.IsNull)
+	}
+	compare := func(i int) int { return vec.Compare(v, p.values[i]) }
+	switch p.op {
+	case parquetstore.Eq:
+		return compare(0) == 0
+	case parquetstore.Ne:
+		return compare(0) != 0
+	case parquetstore.Lt:
+		return compare(0) < 0
+	case parquetstore.Le:
+		return compare(0) <= 0
+	case parquetstore.Gt:
+		return compare(0) > 0
+	case parquetstore.Ge:
+		return compare(0) >= 0
+	case parquetstore.Between:
+		return compare(0) >= 0 && compare(1) <= 0
+	case parquetstore.In:
+		return slices.ContainsFunc(p.values, func(x vec.Value) bool { return vec.Compare(v, x) == 0 })
 	}
 	return true
 }
@@ -149,7 +176,7 @@ func (t *tableScan) rowFilter(f *openFile, filter *exec.ScanFilter, worker int, 
 			cols[c] = in[i]
 		}
 		for _, c := range absent {
-			cols[c] = vec.NullOf(t.types[t.layout[c]], n)
+			cols[c] = vec.ConstantOf(t.types[t.layout[c]], t.initial[t.layout[c]], n)
 		}
 		return filter.Select(worker, cols, n, sel)
 	}

@@ -41,6 +41,13 @@ func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSour
 		}
 		t.layout = append(t.layout, len(t.types))
 		t.types = append(t.types, req.Table.Columns[ordinal].Type)
+		initial := vec.NullValue(req.Table.Columns[ordinal].Type)
+		if table, ok := req.Table.Handle.(*catalog.Table); ok {
+			if initial, err = tablestore.Initial(table.Columns[ordinal]); err != nil {
+				return nil, err
+			}
+		}
+		t.initial = append(t.initial, initial)
 	}
 	t.pushDown(req)
 	return t, nil
@@ -53,7 +60,7 @@ type part interface {
 	// mayMatch reports whether what is known without opening the file leaves room for a row that passes.
 	mayMatch(predicates []columnPredicate) bool
 	// open returns the file and, for each column of the scan, its place there, -1 where the file has none: its rows
-	// are NULL. The caller closes the file.
+	// have the initial value. The caller closes the file.
 	open(ctx context.Context) (f *parquetstore.File, places []int, err error)
 	// ordinal is the high half of the positions of the file's rows.
 	ordinal() int
@@ -61,9 +68,10 @@ type part interface {
 
 // tableScan is one scan: workers take morsels from a queue that the next part refills.
 type tableScan struct {
-	kind       string     // what parts are called in counters
-	types      []vec.Type // of the columns to read
-	layout     []int      // for each ordinal asked for: its place in types, or -1 for the position
+	kind       string      // what parts are called in counters
+	types      []vec.Type  // of the columns to read
+	initial    []vec.Value // of the columns to read, in files that lack them
+	layout     []int       // for each ordinal asked for: its place in types, or -1 for the position
 	position   bool
 	predicates []columnPredicate
 	filters    []*exec.ScanFilter // to be evaluated on rows, in this order
@@ -143,7 +151,7 @@ func (t *tableScan) layOut(f *openFile, b *vec.Batch) *vec.Batch {
 			}
 			out.Cols[i] = vec.FlatOf(vec.Int64Type, positions, nil)
 		case f.from[column] < 0:
-			out.Cols[i] = vec.NullOf(t.types[column], b.N)
+			out.Cols[i] = vec.ConstantOf(t.types[column], t.initial[column], b.N)
 		default:
 			out.Cols[i] = b.Cols[f.from[column]]
 		}
