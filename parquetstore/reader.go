@@ -337,6 +337,9 @@ func (r *Reader) applyFilter(ctx context.Context, f *filter, from, n int, sel ve
 	if err != nil {
 		return nil, err
 	}
+	if f.predicate.Op == IsNotNull && v.RowValid() == nil {
+		return sel, nil
+	}
 	if sel == nil {
 		r.sel = slices.Grow(r.sel[:0], n)
 	}
