@@ -107,12 +107,12 @@ func (d *demonstration) run(ctx context.Context, length time.Duration) error {
 }
 
 func (d *demonstration) snippet() string {
-	return fmt.Sprintf(`  pip install adbc-driver-flightsql adbc-driver-manager pyarrow pandas
-  python3 -c "
-  import adbc_driver_flightsql.dbapi as flight
-  with flight.connect('grpc://%s', autocommit=True) as db, db.cursor() as c:
-      c.execute('SELECT status, count(*) AS orders, sum(amount) AS amount FROM demo GROUP BY status ORDER BY status')
-      print(c.fetch_df())"
+	return fmt.Sprintf(`pip install adbc-driver-flightsql adbc-driver-manager pyarrow pandas
+python3 -c "
+import adbc_driver_flightsql.dbapi as flight
+with flight.connect('grpc://%s', autocommit=True) as db, db.cursor() as c:
+    c.execute('SELECT status, count(*) AS orders, sum(amount) AS amount FROM demo GROUP BY status ORDER BY status')
+    print(c.fetch_df())"
 `, d.server.flightAddr)
 }
 
