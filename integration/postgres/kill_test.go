@@ -166,6 +166,9 @@ func TestKills(t *testing.T) {
 	if kills < 10 {
 		t.Errorf("%d kills, want 10 or more", kills)
 	}
+	if sum := source.Exec("SELECT sum(balance) FROM accounts")[0][0]; sum != strconv.Itoa(accounts*initialBalance) {
+		t.Fatalf("the workload broke its own invariant: the source's sum is %s", sum)
+	}
 	compare(t, source, s)
 	seen := reader()
 	t.Logf("%d commits, %d rollbacks, %d kills; %d consistent answers over %d connections", work.commits.Load(), work.aborts.Load(), kills,
