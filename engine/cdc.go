@@ -137,8 +137,9 @@ func (s *Session) alterCDCTable(ctx context.Context, t *sql.AlterCDCTable) (*Res
 	case sql.AttachStream:
 		err = s.attach(ctx, snapshot, table, t)
 	case sql.DetachStream:
-		err = s.commit(ctx, &catalog.DetachStream{Table: table.ID})
-		s.engine.workers.wake()
+		if err = s.commit(ctx, &catalog.DetachStream{Table: table.ID}); err == nil && s.tx == nil {
+			s.engine.workers.stop(ctx, table.ID)
+		}
 	case sql.Suspend:
 		err = s.suspend(ctx, table)
 	case sql.Resume:
@@ -181,6 +182,11 @@ func (s *Session) resume(ctx context.Context, table *catalog.Table, t *sql.Alter
 	}
 	if s.engine.options.ReadOnly {
 		return readOnlyEngine()
+	}
+	if newest, err := s.engine.catalog.Refresh(ctx); err != nil {
+		return err
+	} else if now, ok := newest.TableByID(table.ID); ok {
+		table = now
 	}
 	ingest := table.Ingest
 	switch {

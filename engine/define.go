@@ -308,6 +308,9 @@ func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.D
 	if err := s.commit(ctx, edits...); err != nil {
 		return nil, err
 	}
+	if s.tx == nil {
+		s.engine.workers.stopDropped(ctx, s.engine.catalog.Snapshot())
+	}
 	s.engine.workers.wake()
 	return done(tag), nil
 }

@@ -171,7 +171,7 @@ func (e *Engine) background(name string, task func(ctx context.Context)) {
 func (e *Engine) Close() error {
 	var err error
 	e.once.Do(func() {
-		e.workers.stopAll()
+		e.workers.stopAll(e)
 		e.cancel()
 		e.tasks.Wait()
 		err = errors.Join(e.store.Close(), e.catalog.Close(), os.RemoveAll(e.spillDir))

@@ -44,6 +44,8 @@ const (
 	settingRetryMin     = "execution.cdc.retry_budget_min_failures"
 	settingRetryWindow  = "execution.cdc.retry_budget_min_window"
 	settingVacuumBudget = "execution.cdc.vacuum_budget_ms"
+	settingHandover     = "execution.cdc.handover_timeout"
+	settingUpkeepDelay  = "execution.maintenance_delay"
 )
 
 var settings = map[string]setting{
@@ -61,6 +63,10 @@ var settings = map[string]setting{
 		"attempts over which a failure must persist before it ends an attachment", positive},
 	settingRetryWindow: {EngineScope, ingest.DefaultRetryMinWindow.String(),
 		"time over which a failure must persist before it ends an attachment", duration},
+	settingHandover: {EngineScope, "10s",
+		"how long RESUME waits for a sign of life of the engine that ingests before it takes the worker by force", duration},
+	settingUpkeepDelay: {EngineScope, "2s",
+		"how long after a change of a managed table its tablets are vacuumed and merged in the background", duration},
 	settingVacuumBudget: {EngineScope, "10000", "milliseconds one cascade may spend on vacuum and merging after adoption", nonNegative},
 
 	// What clients set as a matter of course; kept and shown.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 type workers struct {
 	mu      sync.Mutex
 	running map[tablet.TableID]*running
+	claims  map[tablet.TableID]*claim // hand-overs to this engine that are under way
 	closed  bool
 	notify  chan struct{} // made at first use; a send wakes the supervisor
 }
@@ -35,30 +34,6 @@ type running struct {
 	stop    context.CancelFunc // ends reading and appends
 	done    chan struct{}      // closed when the worker and its cascades have ended
 	mu      sync.Mutex         // one cascade at a time
-}
-
-// resume acquires the table for this engine and starts a worker, in place of one that runs here already.
-func (w *workers) resume(ctx context.Context, e *Engine, table *catalog.Table) error {
-	stream, ok := e.catalog.Snapshot().StreamByID(table.Ingest.Stream)
-	if !ok {
-		return sqlerr.New(sqlerr.UndefinedObject, "the stream attached to CDC table %q is gone", table.Name).
-			Hintf("DETACH STREAM and attach another")
-	}
-	def := e.functions.Source(strings.ToLower(stream.Kind))
-	if def == nil {
-		return sqlerr.New(sqlerr.UndefinedObject, "this engine has no stream source %q", stream.Kind).
-			Hintf("load the extension that provides it, then RESUME again")
-	}
-	w.stop(ctx, table.ID)
-	snapshot, err := e.catalog.Commit(ctx, &catalog.AcquireWorker{Table: table.ID, Engine: e.name, FromEpoch: table.Ingest.Epoch})
-	if err != nil {
-		return err
-	}
-	acquired, ok := snapshot.TableByID(table.ID)
-	if !ok {
-		return sqlerr.New(sqlerr.UndefinedTable, "CDC table %q was dropped meanwhile", table.Name)
-	}
-	return w.start(e, acquired, stream, def)
 }
 
 func (w *workers) start(e *Engine, table *catalog.Table, stream *catalog.Stream, def *extension.SourceDef) error {
@@ -116,6 +91,7 @@ func (w *workers) drive(e *Engine, ctx context.Context, id tablet.TableID, r *ru
 		delete(w.running, id)
 	}
 	w.mu.Unlock()
+	w.wake()
 }
 
 // drain is one cascade of the final drain.
@@ -194,17 +170,34 @@ func (w *workers) stop(ctx context.Context, id tablet.TableID) {
 	}
 }
 
-// stopAll ends every worker and lets none start any more.
-func (w *workers) stopAll() {
+// stopDropped ends the workers of tables that are gone.
+func (w *workers) stopDropped(ctx context.Context, snapshot *catalog.Snapshot) {
+	w.mu.Lock()
+	var gone []tablet.TableID
+	for id := range w.running {
+		if _, ok := snapshot.TableByID(id); !ok {
+			gone = append(gone, id)
+		}
+	}
+	w.mu.Unlock()
+	for _, id := range gone {
+		w.stop(ctx, id)
+	}
+}
+
+// stopAll ends every worker and lets none start any more. The tables are left without an owner, so that another engine
+// need not ask a process that is gone.
+func (w *workers) stopAll(e *Engine) {
 	w.mu.Lock()
 	w.closed = true
-	all := slices.Collect(maps.Values(w.running))
+	all := maps.Clone(w.running)
 	w.mu.Unlock()
 	for _, r := range all {
 		r.stop()
 	}
-	for _, r := range all {
+	for id, r := range all {
 		<-r.done
+		e.release(id, r.epoch)
 	}
 }
 
@@ -239,7 +232,8 @@ func (w *workers) signal() chan struct{} {
 // supervisePause bounds how often the supervisor looks while commits follow each other.
 const supervisePause = 100 * time.Millisecond
 
-// supervise follows the catalog: it moves the metrics of renamed tables and drops what the caches hold of dropped ones.
+// supervise follows the catalog: it ends workers whose table is gone or no longer theirs, hands over those that another
+// engine asks for, moves the metrics of renamed tables and drops what the caches hold of dropped ones.
 func (e *Engine) supervise(ctx context.Context) {
 	known := map[tablet.TableID]string{}
 	for {
@@ -262,6 +256,7 @@ func (e *Engine) supervise(ctx context.Context) {
 
 func (e *Engine) follow(known map[tablet.TableID]string) {
 	snapshot := e.catalog.Snapshot()
+	e.settleWorkers(snapshot)
 	for id, name := range known {
 		table, ok := snapshot.TableByID(id)
 		if !ok {

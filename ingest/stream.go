@@ -54,6 +54,9 @@ func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Bu
 				return err
 			}
 		}
+		if w.yielding() {
+			return errYielded
+		}
 		return nil
 	})
 	g.Go(func() error { return w.watch(ctx) })
@@ -75,7 +78,7 @@ func (w *Worker) watch(ctx context.Context) error {
 	}
 }
 
-// read cuts the changes into windows.
+// read cuts the changes into windows, until the worker is to yield.
 func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- piece) error {
 	var types []vec.Type
 	table, err := w.current()
@@ -93,7 +96,7 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 			return ctx.Err()
 		}
 	}
-	for {
+	for !w.yielding() {
 		started := time.Now()
 		win, err := w.readWindow(ctx, changes, &window{types: types}, started, send)
 		if err != nil {
@@ -103,6 +106,7 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 			return err
 		}
 	}
+	return nil
 }
 
 // readWindow reads until the window's time is over or it holds its number of events, and on to the next boundary. What

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,6 +63,9 @@ type Worker struct {
 	// writeFailing says that the latest failure was one to store what was read, which only an append that stores
 	// something ends: an empty one proves nothing.
 	writeFailing bool
+
+	yield   chan struct{} // closed by Yield
+	yielded sync.Once
 }
 
 // NewWorker returns a worker that Run starts.
@@ -72,7 +76,21 @@ func NewWorker(config Config) *Worker {
 	if config.Wait == nil {
 		config.Wait = sleep
 	}
-	return &Worker{Config: config}
+	return &Worker{Config: config, yield: make(chan struct{})}
+}
+
+// Yield asks the worker to end when the statement it is running has: an append, or the whole of an initial load. It is
+// idempotent; Run returns nil then.
+func (w *Worker) Yield() { w.yielded.Do(func() { close(w.yield) }) }
+
+// yielding reports whether Yield was called.
+func (w *Worker) yielding() bool {
+	select {
+	case <-w.yield:
+		return true
+	default:
+		return false
+	}
 }
 
 // Status returns what the worker shows of itself; any goroutine may call it.
@@ -80,6 +98,9 @@ func (w *Worker) Status() Status { return w.board.get() }
 
 // errColumns ends an attempt because the table's columns have changed: the source is opened anew for them.
 var errColumns = errors.New("the columns of the table were changed")
+
+// errYielded ends a worker that was asked to, between two statements.
+var errYielded = errors.New("the worker is handed over")
 
 // errFenced ends a worker whose attachment is no longer its own.
 var errFenced = errors.New("the attachment was taken over, suspended or ended")
@@ -92,7 +113,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		started := w.Now()
 		err := w.attempt(ctx, &budget)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errFenced):
+		case ctx.Err() != nil || errors.Is(err, errFenced) || errors.Is(err, errYielded):
 			return nil
 		case err == nil:
 			return nil
@@ -106,10 +127,28 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		wait := budget.Backoff()
 		w.Log.Warn("ingest failed, retrying", "attempt", budget.Failures(), "after", w.Now().Sub(started), "wait", wait, "error", err)
-		if !w.Wait(ctx, wait) {
+		if !w.pause(ctx, wait) {
 			return nil
 		}
 	}
+}
+
+// pause waits for the next attempt and reports whether there is to be one.
+func (w *Worker) pause(ctx context.Context, d time.Duration) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		select {
+		case <-w.yield:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	again := w.Wait(ctx, d)
+	cancel()
+	<-watching
+	return again && !w.yielding()
 }
 
 // countFailure shows a failed attempt. Once the table is loaded an attempt is an append, which failed.
