@@ -95,7 +95,7 @@ func (p *prepared) executeMany(ctx context.Context, rows [][]vec.Value) (total i
 		if err != nil {
 			return 0, err
 		}
-		total += max(n, 0)
+		total += n
 	}
 	return total, nil
 }

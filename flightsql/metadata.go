@@ -100,7 +100,9 @@ func (h *handler) GetFlightInfoSchemas(_ context.Context, _ fsql.GetDBSchemas, d
 }
 
 // ours reports whether a catalog filter lets our database through.
-func ours(catalog *string) bool { return catalog == nil || *catalog == "" || *catalog == engine.Database }
+func ours(catalog *string) bool {
+	return catalog == nil || *catalog == "" || *catalog == engine.Database
+}
 
 // DoGetDBSchemas lists schemas.
 func (h *handler) DoGetDBSchemas(ctx context.Context, c fsql.GetDBSchemas) (*arrow.Schema, <-chan flight.StreamChunk, error) {

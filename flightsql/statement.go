@@ -51,7 +51,7 @@ func started(info *flight.FlightInfo, err error) (*flight.PollInfo, error) {
 	return &flight.PollInfo{Info: info, Progress: &complete}, nil
 }
 
-// DoPutCommandStatementUpdate runs a statement and returns the rows it changed, -1 when that means nothing.
+// DoPutCommandStatementUpdate runs a statement and returns the rows it changed.
 func (h *handler) DoPutCommandStatementUpdate(ctx context.Context, c fsql.StatementUpdate) (int64, error) {
 	_, on, release, err := h.sessionFor(ctx, c.GetTransactionId())
 	if err != nil {
@@ -65,7 +65,8 @@ func (h *handler) DoPutCommandStatementUpdate(ctx context.Context, c fsql.Statem
 	return finish(ctx, result)
 }
 
-// finish reads a result to its end, for the statement's effects, and returns the rows affected.
+// finish reads a result to its end, for the statement's effects, and returns the rows affected: 0 where that means
+// nothing, since the JDBC driver takes -1 as "this was a query" and runs the statement again.
 func finish(ctx context.Context, result *engine.Result) (int64, error) {
 	defer result.Close()
 	for {
@@ -74,7 +75,7 @@ func finish(ctx context.Context, result *engine.Result) (int64, error) {
 			return 0, err
 		}
 		if batch == nil {
-			return result.RowsAffected, nil
+			return max(result.RowsAffected, 0), nil
 		}
 	}
 }
