@@ -141,14 +141,14 @@ func startServer(e *engine.Engine, config serveConfig, log *slog.Logger) (*runni
 	}
 	listener, err := net.Listen("tcp", config.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("Flight SQL cannot listen: %w; choose another address with --listen", err)
+		return nil, fmt.Errorf("listening for Flight SQL: %w; choose another address with --listen", err)
 	}
 	r := &running{flight: flightServer, flightAddr: listener.Addr().String(), failed: make(chan error, 2)}
 	if config.HTTP != "" {
 		httpListener, err := net.Listen("tcp", config.HTTP)
 		if err != nil {
 			listener.Close()
-			return nil, fmt.Errorf("metrics cannot listen: %w; choose another address with --http, or none with --http ''", err)
+			return nil, fmt.Errorf("listening for metrics: %w; choose another address with --http, or none with --http ''", err)
 		}
 		r.httpAddr = httpListener.Addr().String()
 		r.http = &http.Server{Handler: httpHandler(e), ReadHeaderTimeout: 10 * time.Second}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,17 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/tidemarkdb/tidemark/integration/pgtest"
 	"github.com/tidemarkdb/tidemark/integration/pyvenv"
 )
-
-// retryable reports conflicts between the workload's own transactions.
-func retryable(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "23505" || pg.Code == "23514")
-}
 
 // environment returns a number from the environment.
 func environment(name string, initial int) int {

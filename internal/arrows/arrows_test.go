@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"cascade":      {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
 	"engine": {"cascade", "catalog", "exec", "extension", "files", "function", "ingest", "maskindex", "metrics", "objstore",
 		"parquetstore", "plan", "source", "sql", "sqlerr", "tablestore", "tablet", "vec"},
-	"flightsql": {"engine", "extension", "metrics", "sqlerr", "vec"},
+	"flightsql": {"engine", "extension", "metrics", "sql", "sqlerr", "vec"},
 }
 
 // anywhere lists packages that may import everything: binaries, and packages made for tests and measurements only.
