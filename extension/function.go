@@ -201,6 +201,8 @@ type TableBind struct {
 	Ctx context.Context
 	// AllowPath reports whether the session may read the file; it returns the error to show when not.
 	AllowPath func(path string) error
+	// ParseType returns the type that a name such as 'NUMERIC(10, 2)' stands for.
+	ParseType func(name string) (vec.Type, error)
 	Eval      *Eval
 }
 

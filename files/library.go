@@ -43,7 +43,7 @@ func NewLibrary(pages *parquetstore.Cache) *Library {
 // Register adds the table functions that read files.
 func Register(r *extension.Registry, pages *parquetstore.Cache) {
 	l := NewLibrary(pages)
-	for _, f := range []*extension.TableFunc{l.readParquet()} {
+	for _, f := range []*extension.TableFunc{l.readParquet(), readCSV(), readJSON()} {
 		f.Category = "files"
 		r.RegisterTable(f)
 	}

@@ -55,6 +55,9 @@ func (b *binder) tableCall(e *sql.FuncCall, lateral *scope) (Node, []Col) {
 	var args []Expr
 	named := map[string]sql.Arg{}
 	for _, a := range e.Args {
+		if a.Name.Name == "" {
+			a = b.optionOf(name, a)
+		}
 		if a.Name.Name != "" {
 			named[lowerASCII(a.Name.Name)] = a
 			continue
@@ -78,6 +81,26 @@ func (b *binder) tableCall(e *sql.FuncCall, lateral *scope) (Node, []Col) {
 	}
 	scan := b.sourceScan(name, src)
 	return scan, scan.Columns
+}
+
+// optionOf reads an argument written name = value as one written name => value where the function has such an option.
+func (b *binder) optionOf(function string, a sql.Arg) sql.Arg {
+	eq, ok := a.Value.(*sql.Binary)
+	if !ok || eq.Op != "=" {
+		return a
+	}
+	c, ok := eq.Left.(*sql.Column)
+	if !ok || len(c.Name) != 1 {
+		return a
+	}
+	for _, o := range b.functions.Table(function).Overloads {
+		for _, p := range o.Named {
+			if p.Name == lowerASCII(c.Name[0].Name) {
+				return sql.Arg{Name: c.Name[0], Value: eq.Right}
+			}
+		}
+	}
+	return a
 }
 
 func (b *binder) openSource(name string, bound extension.BoundTable, args []Expr, named map[string]sql.Arg, pos int) extension.TableSource {

@@ -32,6 +32,19 @@ func TypeOf(n sql.TypeName) (t vec.Type, err error) {
 	return mustType(n, n.Pos), nil
 }
 
+// ParseType is TypeOf for the text of a type name.
+func ParseType(text string) (vec.Type, error) {
+	e, err := sql.ParseExpr("CAST(NULL AS " + text + ")")
+	if err != nil {
+		return vec.Type{}, err
+	}
+	c, ok := e.(*sql.Cast)
+	if !ok {
+		return vec.Type{}, sqlerr.New(sqlerr.SyntaxError, "%q is not the name of a type", text)
+	}
+	return TypeOf(c.Type)
+}
+
 func mustType(n sql.TypeName, pos int) vec.Type {
 	if n.Pos != 0 {
 		pos = n.Pos
