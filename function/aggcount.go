@@ -33,6 +33,18 @@ func (a *count) Update(groups []uint32, _ []*vec.Vector, n int) error {
 	return nil
 }
 
+// UpdateExcept implements extension.SelectiveAccumulator: rows are counted and taken back.
+func (a *count) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
+	if groups == nil {
+		a.at[0] += int64(n - len(except))
+		return nil
+	}
+	for _, r := range except {
+		a.at[groups[r]]--
+	}
+	return a.Update(groups, args, n)
+}
+
 func (a *count) MergeState(groups []uint32, state []*vec.Vector, n int) error {
 	counts, mask := fixed[int64](flatOrConstant(state[0]))
 	for i := range n {
@@ -66,4 +78,14 @@ func (a *countIf) Update(groups []uint32, args []*vec.Vector, n int) error {
 		a.at[g] += int64(truth[i&mask])
 	}
 	return nil
+}
+
+// UpdateExcept implements extension.SelectiveAccumulator.
+func (a *countIf) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
+	v := flatOrConstant(args[0])
+	truth, mask := fixed[byte](v)
+	for _, r := range except {
+		a.at[group(groups, int(r))] -= int64(truth[int(r)&mask])
+	}
+	return a.Update(groups, []*vec.Vector{v}, n)
 }

@@ -66,6 +66,41 @@ func (a *extreme[T]) Update(groups []uint32, args []*vec.Vector, n int) error {
 	return a.fold(groups, args[0], n, false)
 }
 
+// UpdateExcept implements extension.SelectiveAccumulator.
+func (a *extreme[T]) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
+	values, mask := fixed[T](flatOrConstant(args[0]))
+	stretches(n, except, func(from, to int) {
+		if groups == nil {
+			a.offer(0, a.best(values, mask, from, to))
+			return
+		}
+		for i, g := range groups[from:to] {
+			a.offer(int(g), values[(from+i)&mask])
+		}
+	})
+	return nil
+}
+
+// best returns the best of rows [from, to), of which there is one.
+func (a *extreme[T]) best(values []T, mask, from, to int) T {
+	best := values[from&mask]
+	if mask != 0 {
+		for _, x := range values[from+1 : to] {
+			if a.beats(x, best) {
+				best = x
+			}
+		}
+	}
+	return best
+}
+
+// offer gives group g another value.
+func (a *extreme[T]) offer(g int, x T) {
+	if s := &a.at[g]; !s.seen || a.beats(x, s.value) {
+		*s = candidate[T]{x, true}
+	}
+}
+
 func (a *extreme[T]) MergeState(groups []uint32, state []*vec.Vector, n int) error {
 	return a.fold(groups, state[0], n, state[0].MayHaveNulls())
 }
@@ -74,27 +109,14 @@ func (a *extreme[T]) fold(groups []uint32, v *vec.Vector, n int, nulls bool) err
 	v = flatOrConstant(v)
 	values, mask := fixed[T](v)
 	if groups == nil && !nulls && n > 0 {
-		best := values[0]
-		if mask != 0 {
-			for _, x := range values[1:n] {
-				if a.beats(x, best) {
-					best = x
-				}
-			}
-		}
-		if s := &a.at[0]; !s.seen || a.beats(best, s.value) {
-			*s = candidate[T]{best, true}
-		}
+		a.offer(0, a.best(values, mask, 0, n))
 		return nil
 	}
 	for i := range n {
 		if nulls && v.IsNull(i) {
 			continue
 		}
-		x, s := values[i&mask], &a.at[group(groups, i)]
-		if !s.seen || a.beats(x, s.value) {
-			*s = candidate[T]{x, true}
-		}
+		a.offer(group(groups, i), values[i&mask])
 	}
 	return nil
 }

@@ -104,3 +104,25 @@ func collectDecimal(t vec.Type, n int, f func(i int) (vec.Int128, bool, error)) 
 	v.Valid = valid
 	return v, nil
 }
+
+// stretches calls f for each run of the rows [0, n) between those in except.
+func stretches(n int, except []int32, f func(from, to int)) {
+	from := 0
+	for _, r := range except {
+		if int(r) > from {
+			f(from, int(r))
+		}
+		from = int(r) + 1
+	}
+	if from < n {
+		f(from, n)
+	}
+}
+
+// part returns groups [from, to), nil for nil.
+func part(groups []uint32, from, to int) []uint32 {
+	if groups == nil {
+		return nil
+	}
+	return groups[from:to]
+}

@@ -86,6 +86,19 @@ func (a *sumInts[T]) Update(groups []uint32, args []*vec.Vector, n int) error {
 	return nil
 }
 
+// UpdateExcept implements extension.SelectiveAccumulator: all rows are added and some taken back, which wrapping sums
+// bear.
+func (a *sumInts[T]) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
+	v := flatOrConstant(args[0])
+	values, mask := fixed[T](v)
+	for _, r := range except {
+		s := &a.at[group(groups, int(r))]
+		s.sum -= int64(values[int(r)&mask])
+		s.count--
+	}
+	return a.Update(groups, []*vec.Vector{v}, n)
+}
+
 func (a *sumInts[T]) MergeState(groups []uint32, state []*vec.Vector, n int) error {
 	sums, sm := fixed[int64](flatOrConstant(state[0]))
 	counts, cm := fixed[int64](flatOrConstant(state[1]))
@@ -120,39 +133,51 @@ type sumWide struct {
 }
 
 func (a *sumWide) Update(groups []uint32, args []*vec.Vector, n int) error {
+	return a.UpdateExcept(groups, args, n, nil)
+}
+
+// UpdateExcept implements extension.SelectiveAccumulator.
+func (a *sumWide) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
 	v := flatOrConstant(args[0])
 	switch v.Type.Phys() {
 	case vec.PhysInt16:
-		sumNarrow[int16](a, v, groups, n)
+		sumNarrow[int16](a, v, groups, n, except)
 	case vec.PhysInt32:
-		sumNarrow[int32](a, v, groups, n)
+		sumNarrow[int32](a, v, groups, n, except)
 	case vec.PhysInt64:
-		sumNarrow[int64](a, v, groups, n)
+		sumNarrow[int64](a, v, groups, n, except)
 	default:
-		values, mask := fixed[vec.Int128](v)
-		for i := range n {
-			if err := a.add(group(groups, i), values[i&mask], 1); err != nil {
-				return err
-			}
-		}
+		return a.sumAll(v, groups, n, except)
 	}
 	return nil
 }
 
-// sumNarrow adds 64-bit values, of which no number of rows overflows 128 bits.
-func sumNarrow[T int16 | int32 | int64](a *sumWide, v *vec.Vector, groups []uint32, n int) {
+// sumAll adds 128-bit values, which may overflow: rows in except must not be looked at.
+func (a *sumWide) sumAll(v *vec.Vector, groups []uint32, n int, except []int32) (err error) {
+	values, mask := fixed[vec.Int128](v)
+	stretches(n, except, func(from, to int) {
+		for i := from; i < to && err == nil; i++ {
+			err = a.add(group(groups, i), values[i&mask], 1)
+		}
+	})
+	return err
+}
+
+// sumNarrow adds 64-bit values, of which no number of rows overflows 128 bits. Rows in except are added with the others
+// and taken back.
+func sumNarrow[T int16 | int32 | int64](a *sumWide, v *vec.Vector, groups []uint32, n int, except []int32) {
 	values, mask := fixed[T](v)
 	if groups == nil {
 		s := &a.at[0]
-		lo, hi := s.sum.Lo, s.sum.Hi
-		for i := range n {
-			x := int64(values[i&mask])
-			var carry uint64
-			lo, carry = bits.Add64(lo, uint64(x), 0)
-			hi += x>>63 + int64(carry)
+		if mask == 0 {
+			s.sum = vec.AddInt128(s.sum, vec.MulInt64(int64(values[0]), int64(n-len(except))))
+		} else {
+			s.sum = vec.AddInt128(s.sum, total(values[:n]))
+			for _, r := range except {
+				s.sum = vec.SubInt128(s.sum, vec.Int128From(int64(values[r])))
+			}
 		}
-		s.sum = vec.Int128{Lo: lo, Hi: hi}
-		s.count += int64(n)
+		s.count += int64(n - len(except))
 		return
 	}
 	for i, g := range groups[:n] {
@@ -161,6 +186,33 @@ func sumNarrow[T int16 | int32 | int64](a *sumWide, v *vec.Vector, groups []uint
 		s.sum.Lo, s.sum.Hi = lo, s.sum.Hi+x>>63+int64(carry)
 		s.count++
 	}
+	for _, r := range except {
+		s, x := &a.at[groups[r]], int64(values[int(r)&mask])
+		lo, borrow := bits.Sub64(s.sum.Lo, uint64(x), 0)
+		s.sum.Lo, s.sum.Hi = lo, s.sum.Hi-x>>63-int64(borrow)
+		s.count--
+	}
+}
+
+// total returns the sum of fewer than 2^31 values, of which no row waits for another's carry: next to the sum of all
+// bits, which wraps, that of the upper halves is kept. What the first has beyond the second is the sum of the lower
+// halves, which fits.
+func total[T int16 | int32 | int64](values []T) vec.Int128 {
+	var sum, more, high int64
+	for len(values) >= 8 {
+		v := (*[8]T)(values)
+		a, b, c, d := int64(v[0]), int64(v[1]), int64(v[2]), int64(v[3])
+		e, f, g, h := int64(v[4]), int64(v[5]), int64(v[6]), int64(v[7])
+		sum += a + b + c + d
+		more += e + f + g + h
+		high += a>>32 + b>>32 + c>>32 + d>>32 + e>>32 + f>>32 + g>>32 + h>>32
+		values = values[8:]
+	}
+	for _, x := range values {
+		sum, high = sum+int64(x), high+int64(x)>>32
+	}
+	upper := vec.Int128{Lo: uint64(high) << 32, Hi: high >> 32}
+	return vec.AddInt128(upper, vec.Int128{Lo: uint64(sum+more) - upper.Lo})
 }
 
 func (a *sumWide) add(g int, x vec.Int128, count int64) error {
@@ -218,21 +270,30 @@ type sumFloats[T float32 | float64] struct {
 }
 
 func (a *sumFloats[T]) Update(groups []uint32, args []*vec.Vector, n int) error {
+	return a.UpdateExcept(groups, args, n, nil)
+}
+
+// UpdateExcept implements extension.SelectiveAccumulator. What is added to a float cannot be taken back.
+func (a *sumFloats[T]) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
 	values, mask := fixed[T](flatOrConstant(args[0]))
 	if groups == nil {
 		total := a.at[0].sum
-		for i := range n {
-			total += float64(values[i&mask])
-		}
+		stretches(n, except, func(from, to int) {
+			for i := from; i < to; i++ {
+				total += float64(values[i&mask])
+			}
+		})
 		a.at[0].sum = total
-		a.at[0].count += int64(n)
+		a.at[0].count += int64(n - len(except))
 		return nil
 	}
-	for i, g := range groups[:n] {
-		s := &a.at[g]
-		s.sum += float64(values[i&mask])
-		s.count++
-	}
+	stretches(n, except, func(from, to int) {
+		for i, g := range groups[from:to] {
+			s := &a.at[g]
+			s.sum += float64(values[(from+i)&mask])
+			s.count++
+		}
+	})
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -113,4 +114,36 @@ func BenchmarkLikeContains(b *testing.B) {
 		}
 	}
 	rowsPerSecond(b, n)
+}
+
+// BenchmarkSumExcept sums a batch of which some rows in 100 do not count, into one group and into five.
+func BenchmarkSumExcept(b *testing.B) {
+	const n = vec.BatchRows
+	values := randomInts(n, 10_000_000)
+	values.Type = vec.DecimalType(12, 2)
+	five := make([]uint32, n)
+	for i := range five {
+		five[i] = uint32(vec.Cast[int64](values.Data)[i] % 5)
+	}
+	for _, percent := range []int{0, 1, 10} {
+		var except []int32
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for i := range int32(n) {
+			if rnd.IntN(100) < percent {
+				except = append(except, i)
+			}
+		}
+		for name, groups := range map[string][]uint32{"one": nil, "five": five} {
+			b.Run(fmt.Sprintf("%s/%d%%", name, percent), func(b *testing.B) {
+				a := &sumWide{}
+				a.Grow(5)
+				for b.Loop() {
+					if err := a.UpdateExcept(groups, []*vec.Vector{values}, n, except); err != nil {
+						b.Fatal(err)
+					}
+				}
+				rowsPerSecond(b, n)
+			})
+		}
+	}
 }

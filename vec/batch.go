@@ -2,10 +2,14 @@ package vec
 
 // Batch is a run of rows in columns. Every vector of Cols has N rows, of which those in Sel count (nil: all).
 // A batch without columns still has N rows.
+//
+// Except is another way to say which rows count: all but these. It suits masks of few dead rows, and producers use it
+// towards consumers that ask for it only; Sel is nil then.
 type Batch struct {
-	Cols []*Vector
-	N    int
-	Sel  Selection
+	Cols   []*Vector
+	N      int
+	Sel    Selection
+	Except Selection
 }
 
 // NewBatch returns a batch of cols without a selection; n is needed when there are none.
@@ -16,7 +20,7 @@ func (b *Batch) Rows() int {
 	if b.Sel != nil {
 		return len(b.Sel)
 	}
-	return b.N
+	return b.N - len(b.Except)
 }
 
 // Compact returns b without a selection: b itself when it has none.

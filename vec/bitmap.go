@@ -99,3 +99,25 @@ func Sequence(n int) Selection {
 	}
 	return s
 }
+
+// AppendComplement appends the rows in [0, n) that are not in s.
+func (s Selection) AppendComplement(out Selection, n int) Selection {
+	// A block is looked at as one: without a gap its ends are as far apart as its length says.
+	const block = 32
+	next := int32(0) // the row after the one that s had last
+	i := 0
+	for i < len(s) {
+		if i+block <= len(s) && s[i] == next && s[i+block-1] == next+block-1 {
+			i, next = i+block, next+block
+			continue
+		}
+		for ; next < s[i]; next++ {
+			out = append(out, next)
+		}
+		i, next = i+1, next+1
+	}
+	for ; next < int32(n); next++ {
+		out = append(out, next)
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package vec
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -136,6 +137,25 @@ func TestMulInt64(t *testing.T) {
 		want := new(big.Int).Mul(big.NewInt(p[0]), big.NewInt(p[1]))
 		if got := MulInt64(p[0], p[1]).big(); got.Cmp(want) != 0 {
 			t.Errorf("%d * %d = %v, want %v", p[0], p[1], got, want)
+		}
+	}
+}
+
+func TestComplement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 500 {
+		n := rng.IntN(300)
+		share := []int{0, 1, 5, 50, 99, 100}[rng.IntN(6)]
+		var sel, want vec.Selection
+		for i := range int32(n) {
+			if rng.IntN(100) < share {
+				want = append(want, i)
+			} else {
+				sel = append(sel, i)
+			}
+		}
+		if got := sel.AppendComplement(nil, n); !slices.Equal(got, want) {
+			t.Fatalf("complement of %v in %d rows = %v, want %v", sel, n, got, want)
 		}
 	}
 }
