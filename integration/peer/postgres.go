@@ -25,16 +25,21 @@ func (postgres) Name() string { return "postgresql" }
 func (s postgres) Run(statement string) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	results, err := s.conn.Exec(ctx, statement).ReadAll()
+	answer := &Answer{}
+	results := s.conn.Exec(ctx, statement)
+	for results.NextResult() {
+		answer = read(results.ResultReader())
+	}
+	err := results.Close()
 	if s.conn.IsClosed() {
 		s.t.Fatalf("PostgreSQL is gone: %v\n%s", err, statement)
 	}
+	return answer, err
+}
+
+func read(result *pgconn.ResultReader) *Answer {
 	answer := &Answer{}
-	if err != nil || len(results) == 0 {
-		return answer, err
-	}
-	last := results[len(results)-1]
-	for _, f := range last.FieldDescriptions {
+	for _, f := range result.FieldDescriptions() {
 		kind := Text
 		switch f.DataTypeOID {
 		case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.NumericOID:
@@ -44,9 +49,9 @@ func (s postgres) Run(statement string) (*Answer, error) {
 		}
 		answer.Kinds = append(answer.Kinds, kind)
 	}
-	for _, row := range last.Rows {
-		cells := make([]*string, len(row))
-		for i, v := range row {
+	for result.NextRow() {
+		cells := make([]*string, len(answer.Kinds))
+		for i, v := range result.Values() {
 			if v != nil {
 				text := string(v)
 				cells[i] = &text
@@ -54,5 +59,5 @@ func (s postgres) Run(statement string) (*Answer, error) {
 		}
 		answer.Rows = append(answer.Rows, cells)
 	}
-	return answer, nil
+	return answer
 }

@@ -1,0 +1,210 @@
+package differential
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// query writes a query with columns of the types, named c0, c1 and so on.
+func (g *generator) query(types []typ, depth int) string {
+	if depth > 0 && g.chance(12) {
+		return g.setOperation(types, depth-1)
+	}
+	if g.chance(4) {
+		return g.values(types)
+	}
+	return g.selection(types, depth)
+}
+
+func (g *generator) setOperation(types []typ, depth int) string {
+	arm := func() string {
+		q := g.query(types, depth)
+		if g.chance(20) {
+			q += g.orderBy(len(types)) + g.limit()
+		}
+		return "(" + q + ")"
+	}
+	op := pick(g, "UNION", "UNION ALL", "EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL")
+	out := arm() + " " + op + " " + arm()
+	if g.chance(20) {
+		out = "(" + out + ") " + pick(g, "UNION ALL", "UNION", "EXCEPT", "INTERSECT") + " " + arm()
+	}
+	return out
+}
+
+func (g *generator) values(types []typ) string {
+	scope := g.scope
+	g.scope = nil
+	defer func() { g.scope = scope }()
+	rows := make([]string, 1+g.IntN(3))
+	for i := range rows {
+		cells := make([]string, len(types))
+		for j, t := range types {
+			cells[j] = "CAST(" + g.expr(t, 0) + " AS " + t.name() + ")"
+		}
+		rows[i] = "(" + strings.Join(cells, ", ") + ")"
+	}
+	return "SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") AS " + g.name("v") + "(" + outputs(len(types)) + ")"
+}
+
+// outputs lists the names of n columns.
+func outputs(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i)
+	}
+	return strings.Join(names, ", ")
+}
+
+// selection writes one SELECT.
+func (g *generator) selection(types []typ, depth int) string {
+	outer := g.scope
+	defer func() { g.scope = outer }()
+	from := ""
+	if !g.chance(4) {
+		var columns []column
+		from, columns = g.from(depth)
+		from = " FROM " + from
+		g.scope = append(slices.Clone(columns), outer...)
+	}
+	where := ""
+	if from != "" && g.chance(45) {
+		where = " WHERE " + g.expr(boolean, depth)
+	}
+	if from != "" && g.chance(30) {
+		return g.grouped(types, from+where, depth)
+	}
+	window := from != "" && g.chance(20)
+	items := make([]string, len(types))
+	for i, t := range types {
+		e := ""
+		if window && g.chance(60) {
+			e = g.windowed(t)
+		}
+		if e == "" {
+			e = g.expr(t, depth)
+		}
+		items[i] = fmt.Sprintf("%s AS c%d", e, i)
+	}
+	switch {
+	case g.chance(10):
+		return "SELECT DISTINCT " + strings.Join(items, ", ") + from + where
+	case from != "" && !window && g.chance(5):
+		return g.distinctOn(items, from+where)
+	}
+	return "SELECT " + strings.Join(items, ", ") + from + where
+}
+
+// distinctOn keeps one row for each value of the first column, the least by all of them.
+func (g *generator) distinctOn(items []string, rest string) string {
+	inner := "SELECT " + strings.Join(items, ", ") + rest
+	keys := make([]string, len(items))
+	for i := range keys {
+		keys[i] = fmt.Sprintf("c%d%s", i, g.direction())
+	}
+	return fmt.Sprintf("SELECT DISTINCT ON (c0) %s FROM (%s) AS %s ORDER BY %s", outputs(len(items)), inner, g.name("o"),
+		strings.Join(keys, ", "))
+}
+
+// grouped writes a SELECT with aggregates.
+func (g *generator) grouped(types []typ, rest string, depth int) string {
+	rows := g.scope
+	var keys []column
+	for range g.IntN(3) {
+		t := pick(g, integer, text, boolean, date, number)
+		keys = append(keys, column{g.plain(t, 1), t})
+	}
+	by := g.groupBy(keys)
+	items := make([]string, len(types))
+	for i, t := range types {
+		items[i] = fmt.Sprintf("%s AS c%d", g.overGroups(t, keys, rows), i)
+	}
+	having := ""
+	if g.chance(25) {
+		having = " HAVING " + g.overGroups(boolean, nil, rows)
+	}
+	return "SELECT " + strings.Join(items, ", ") + rest + by + having
+}
+
+func (g *generator) groupBy(keys []column) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	refs := make([]string, len(keys))
+	for i, k := range keys {
+		refs[i] = k.ref
+	}
+	list := strings.Join(refs, ", ")
+	switch g.IntN(8) {
+	case 0:
+		return " GROUP BY ROLLUP (" + list + ")"
+	case 1:
+		return " GROUP BY CUBE (" + list + ")"
+	case 2:
+		return " GROUP BY GROUPING SETS ((" + list + "), (" + pick(g, refs...) + "), ())"
+	}
+	return " GROUP BY " + list
+}
+
+// overGroups writes an expression over the keys of groups and aggregates of their rows.
+func (g *generator) overGroups(t typ, keys, rows []column) string {
+	for _, k := range keys {
+		if k.typ == t && g.chance(50) {
+			return k.ref
+		}
+	}
+	g.scope = rows
+	switch t {
+	case boolean:
+		if g.chance(40) {
+			return g.aggregate(boolean)
+		}
+		kind := pick(g, integer, number, text, date)
+		return "(" + g.aggregate(kind) + " " + g.comparison() + " " + g.aggregate(kind) + ")"
+	case integer, number:
+		if g.chance(25) {
+			return "(" + g.aggregate(t) + pick(g, " + ", " - ") + g.aggregate(t) + ")"
+		}
+	}
+	return g.aggregate(t)
+}
+
+// with writes a query with common table expressions.
+func (g *generator) with(types []typ, depth int) string {
+	name, inner := g.name("w"), g.types(1+g.IntN(3))
+	if g.chance(35) {
+		return g.recursive(types, depth)
+	}
+	hint := ""
+	if g.chance(30) {
+		hint = pick(g, "MATERIALIZED ", "NOT MATERIALIZED ")
+	}
+	body := g.query(inner, depth-1)
+	g.use(name, inner)
+	defer g.forget(name)
+	return g.ordering(fmt.Sprintf("WITH %s AS %s(%s) %s", name, hint, body, g.query(types, depth)), types, 50)
+}
+
+func (g *generator) use(name string, types []typ) {
+	g.forget(name)
+	columns := make([]column, len(types))
+	for i, t := range types {
+		columns[i] = column{fmt.Sprintf("c%d", i), t}
+	}
+	g.tables = append(g.tables, table{name, columns})
+}
+
+func (g *generator) forget(name string) {
+	g.tables = slices.DeleteFunc(g.tables, func(t table) bool { return t.name == name })
+}
+
+func (g *generator) recursive(types []typ, depth int) string {
+	name := g.name("r")
+	g.use(name, []typ{integer, text})
+	defer g.forget(name)
+	union := pick(g, "UNION ALL", "UNION")
+	step := pick(g, "c0 + 1, c1 || 'x'", "c0 + 1, upper(c1)", "c0 + 2, left(c1, 2) || c0")
+	return g.ordering(fmt.Sprintf("WITH RECURSIVE %s(c0, c1) AS (SELECT a, d FROM %s WHERE a < 4 %s SELECT %s FROM %s WHERE c0 < %d) %s",
+		name, pick(g, "t1", "t2", "t3"), union, step, name, 3+g.IntN(5), g.query(types, depth)), types, 50)
+}

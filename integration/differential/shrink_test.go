@@ -1,0 +1,193 @@
+package differential
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/integration/peer"
+	"github.com/tidemarkdb/tidemark/sql"
+)
+
+// comparison is of two systems.
+type comparison struct{ ours, theirs peer.Peer }
+
+// differs runs a query on both systems and says how the answers differ, and whether both gave one.
+func (c comparison) differs(query string) (fault string, both bool) {
+	got, err := c.ours.Run(query)
+	want, wantErr := c.theirs.Run(query)
+	switch {
+	case err != nil && wantErr != nil:
+		return "", false
+	case err != nil:
+		return "fails: " + firstLine(err), false
+	case wantErr != nil:
+		return "answers where " + c.theirs.Name() + " fails: " + firstLine(wantErr), false
+	}
+	return got.Compare(want, orders(query)), true
+}
+
+// orders reports whether a query orders its rows by every column.
+func orders(query string) bool {
+	parsed, err := sql.Parse(query)
+	if err != nil || len(parsed) != 1 {
+		return false
+	}
+	keys := reflect.Indirect(reflect.ValueOf(parsed[0])).FieldByName("OrderBy")
+	return keys.IsValid() && keys.Len() > 0
+}
+
+// shrink makes the query smaller for as long as it differs in the same way.
+func (c comparison) shrink(query, fault string) (string, string) {
+	for attempts, k := 0, 0; attempts < 2000; attempts++ {
+		smaller, ok := edited(query, k)
+		if !ok {
+			break
+		}
+		k++
+		if len(smaller) >= len(query) {
+			continue
+		}
+		if found, _ := c.differs(smaller); found != "" && class(found) == class(fault) {
+			query, fault = smaller, found
+			k = max(0, k-3)
+		}
+	}
+	return query, fault
+}
+
+// class is the part of a fault that must stay the same.
+func class(fault string) string {
+	for _, start := range []string{"fails: ", "answers where "} {
+		if strings.HasPrefix(fault, start) {
+			return start
+		}
+	}
+	return "differs"
+}
+
+// edited returns the query with its kth edit: an optional part left out, an element of a list left out, or an
+// expression replaced by one within it.
+func edited(query string, k int) (text string, ok bool) {
+	defer func() {
+		if recover() != nil { // the tree without that part cannot be printed
+			text, ok = query, true
+		}
+	}()
+	parsed, err := sql.Parse(query)
+	if err != nil || len(parsed) != 1 {
+		return "", false
+	}
+	e := &editor{left: k}
+	e.visit(reflect.ValueOf(&parsed[0]).Elem())
+	if e.left >= 0 {
+		return "", false
+	}
+	return sql.Text(parsed[0]), true
+}
+
+// editor does one edit of a tree.
+type editor struct{ left int }
+
+// here counts an edit and reports whether it is the one to do.
+func (e *editor) here() bool {
+	e.left--
+	return e.left == -1
+}
+
+func (e *editor) visit(v reflect.Value) {
+	if e.left < 0 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if v.CanSet() && e.here() {
+			v.SetZero()
+			return
+		}
+		if v.Kind() == reflect.Interface && v.CanSet() {
+			for _, part := range within(v.Elem(), v.Type(), 2) {
+				if e.here() {
+					v.Set(part)
+					return
+				}
+			}
+		}
+		e.visit(v.Elem())
+	case reflect.Slice:
+		if v.CanSet() && v.Len() > 1 && e.here() {
+			v.SetZero()
+			return
+		}
+		for i := range v.Len() {
+			if v.CanSet() && e.here() {
+				v.Set(reflect.AppendSlice(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v.Slice(0, i)), v.Slice(i+1, v.Len())))
+				return
+			}
+		}
+		for i := range v.Len() {
+			e.visit(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !fixed(v, v.Type().Field(i).Name) {
+				e.visit(v.Field(i))
+			}
+		}
+	case reflect.Bool:
+		if v.CanSet() && v.Bool() && e.here() {
+			v.SetBool(false)
+		}
+	}
+}
+
+// fixed reports whether a field must stay as it is, since without it the answer is not one answer.
+func fixed(v reflect.Value, field string) bool {
+	switch field {
+	case "OrderBy":
+		limit, offset := v.FieldByName("Limit"), v.FieldByName("Offset")
+		return !limit.IsValid() || !limit.IsNil() || !offset.IsNil()
+	case "DistinctOn":
+		return true
+	}
+	return false
+}
+
+// within returns the parts of a node that could stand in its place, down to a depth.
+func within(v reflect.Value, want reflect.Type, depth int) (out []reflect.Value) {
+	if depth < 0 {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return within(v.Elem(), want, depth)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Field(i)
+			if f.Type() == want && !f.IsNil() {
+				out = append(out, f)
+			}
+			out = append(out, within(f, want, depth-1)...)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			f := v.Index(i)
+			if f.Type() == want && !f.IsNil() {
+				out = append(out, f)
+			}
+			out = append(out, within(f, want, depth)...)
+		}
+	}
+	return out
+}
+
+// firstLine leaves out the stack of an internal error.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
