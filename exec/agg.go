@@ -134,6 +134,7 @@ type aggWorker struct {
 	hashes []uint64
 	direct bool // fold nothing more: groups hardly repeat
 	seen   int64
+	set    rowSet
 	// spilled is set once something went to files: then all goes there, to leave memory to the tables of partitions.
 	spilled bool
 }
@@ -156,6 +157,11 @@ func (aw *aggWorker) consume(b *vec.Batch) error {
 	if n == 0 {
 		return nil
 	}
+	if !aw.direct && aw.set.reset(b) {
+		if cols, ok := aw.prog.evalAll(b); ok {
+			return aw.foldRows(cols, &aw.set)
+		}
+	}
 	cols, err := aw.prog.eval(b)
 	if err != nil {
 		return err
@@ -174,8 +180,14 @@ func (aw *aggWorker) fold(cols []*vec.Vector, n int) error {
 		aw.rows.add(cols, aw.hashes, n)
 		return aw.settle()
 	}
-	aw.seen += int64(n)
-	if err := aw.table.update(cols, n); err != nil {
+	return aw.foldRows(cols, aw.set.whole(n))
+}
+
+// foldRows folds rows into the worker's table.
+func (aw *aggWorker) foldRows(cols []*vec.Vector, rows *rowSet) error {
+	a := aw.a
+	aw.seen += int64(rows.n - len(rows.except))
+	if err := aw.table.update(cols, rows); err != nil {
 		return err
 	}
 	if a.width > 0 && aw.table.len() > maxLocalGroups {

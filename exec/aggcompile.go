@@ -16,6 +16,9 @@ func (c *compiler) aggregate(n *plan.Aggregate, m *nodeMetrics) (*stream, error)
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := n.Input.(*plan.Scan); ok { // its rows come to us as the source gives them
+		in.branches[0].source.(*scanSource).except = true
+	}
 	return c.aggregateOver(n, in, m)
 }
 

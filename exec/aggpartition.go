@@ -31,7 +31,8 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 	}
 	fits, err := fold(states, g.merge)
 	if err == nil && fits {
-		fits, err = fold(rows, g.update)
+		var set rowSet
+		fits, err = fold(rows, func(cols []*vec.Vector, n int) error { return g.update(cols, set.whole(n)) })
 	}
 	if err != nil {
 		return err

@@ -17,8 +17,9 @@ type codeTable struct {
 
 func (t *codeTable) memory() int64 { return int64(cap(t.numbers)*4 + cap(t.codes)*4) }
 
-// assign numbers rows by code and reports whether it could: every key is a small dictionary or a constant.
-func (t *codeTable) assign(g *keyGrouper, keys []*vec.Vector, n int, out []uint32) bool {
+// assign numbers rows by code and reports whether it could: every key is a small dictionary or a constant. Rows in
+// except get 0 where no other row has brought their key.
+func (t *codeTable) assign(g *keyGrouper, keys []*vec.Vector, n int, except []int32, out []uint32) bool {
 	if !t.prepare(keys) {
 		return false
 	}
@@ -33,7 +34,10 @@ func (t *codeTable) assign(g *keyGrouper, keys []*vec.Vector, n int, out []uint3
 		}
 	}
 	if len(t.misses) > 0 {
-		t.resolve(g, keys, out)
+		t.resolve(g, keys, dropRows(t.misses, except), out)
+		for _, r := range except {
+			out[r] = max(t.numbers[t.codes[r]], 1) - 1
+		}
 	}
 	return true
 }
@@ -97,11 +101,11 @@ func (t *codeTable) encode(keys []*vec.Vector, n int) {
 	}
 }
 
-// resolve numbers the rows whose code was not seen, one row a code.
-func (t *codeTable) resolve(g *keyGrouper, keys []*vec.Vector, out []uint32) {
+// resolve numbers the rows in misses, whose codes were not seen, one row a code.
+func (t *codeTable) resolve(g *keyGrouper, keys []*vec.Vector, misses []int32, out []uint32) {
 	var first []int32
 	const pending = ^uint32(0)
-	for _, r := range t.misses {
+	for _, r := range misses {
 		if t.numbers[t.codes[r]] == 0 {
 			t.numbers[t.codes[r]] = pending
 			first = append(first, r)
@@ -119,7 +123,7 @@ func (t *codeTable) resolve(g *keyGrouper, keys []*vec.Vector, out []uint32) {
 	for i, a := range g.added {
 		g.added[i] = first[a]
 	}
-	for _, r := range t.misses {
+	for _, r := range misses {
 		out[r] = t.numbers[t.codes[r]] - 1
 	}
 }

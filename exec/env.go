@@ -39,6 +39,8 @@ type ScanRequest struct {
 	Sample  *sql.Sample
 	// Workers is how many workers will call Next, numbered from 0.
 	Workers int
+	// Except lets batches say in vec.Batch.Except which rows do not count.
+	Except bool
 }
 
 // ScanFilter is one conjunct over the columns of a request. A source uses Simple to prune and Select to apply it

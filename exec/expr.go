@@ -20,6 +20,7 @@ type program struct {
 	in    *input
 	out   []*vec.Vector
 	mem   *arena
+	exact bool // rows that do not count are never computed: that has effects, or has failed
 }
 
 // newProgram compiles exprs over columns laid out as l.
@@ -35,6 +36,7 @@ func newProgram(w *worker, l layout, exprs []plan.Expr) (*program, error) {
 			return nil, err
 		}
 		p.nodes = append(p.nodes, n)
+		p.exact = p.exact || !deterministic(e)
 	}
 	return p, nil
 }
@@ -43,6 +45,23 @@ func newProgram(w *worker, l layout, exprs []plan.Expr) (*program, error) {
 func (p *program) eval(b *vec.Batch) ([]*vec.Vector, error) {
 	p.mem.reset()
 	p.in.batch(b)
+	return p.compute()
+}
+
+// evalAll computes every expression over all N rows of b, as if every one counted, which is cheaper where nearly all
+// do. It is false when that cannot be had: then eval tells whether a row that counts is to blame.
+func (p *program) evalAll(b *vec.Batch) ([]*vec.Vector, bool) {
+	if p.exact {
+		return nil, false
+	}
+	p.mem.reset()
+	p.in.all(b)
+	out, err := p.compute()
+	p.exact = err != nil
+	return out, err == nil
+}
+
+func (p *program) compute() ([]*vec.Vector, error) {
 	for i, n := range p.nodes {
 		v, err := n.eval(p.in)
 		if err != nil {

@@ -233,11 +233,16 @@ func (g *keyGrouper) memory() int64 {
 }
 
 func (g *keyGrouper) assign(keys []*vec.Vector, n int, out []uint32) {
-	g.added = g.added[:0]
-	if g.codes.assign(g, keys, n, out) {
-		return
+	if !g.assignCodes(keys, n, nil, out) {
+		g.find(keys, n, out)
 	}
-	g.find(keys, n, out)
+}
+
+// assignCodes assigns by dictionary codes and reports whether it could. Rows in except bring no key: one they share
+// with no other row is given the number of any.
+func (g *keyGrouper) assignCodes(keys []*vec.Vector, n int, except []int32, out []uint32) bool {
+	g.added = g.added[:0]
+	return g.codes.assign(g, keys, n, except, out)
 }
 
 // find assigns by hash. Rows go round by round: each finds a slot with its hash or a free one; those whose keys then

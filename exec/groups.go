@@ -18,11 +18,13 @@ type groupCall struct {
 	spec    *aggCall
 	acc     extension.Accumulator
 	seen    grouper // DISTINCT: the (group, arguments) folded so far
+	grouped bool    // there are groups, so that seen has their numbers in its keys
 	ordered *store  // ORDER BY: rows that wait to be folded in order, as group, exprs
 	sel     []int32
 	ids     []uint32
 	pick    []picker
 	args    []*vec.Vector
+	out     extension.SelectiveAccumulator // acc, when it leaves rows out by itself and may
 }
 
 // newGroups returns a table with room for about hint groups.
@@ -34,11 +36,15 @@ func newGroups(a *aggregation, ev *extension.Eval, hint int) *groups {
 	for i := range a.calls {
 		spec := &a.calls[i]
 		c := groupCall{spec: spec, acc: spec.bound.New(ev), pick: make([]picker, len(spec.args)), args: make([]*vec.Vector, len(spec.args))}
+		c.grouped = g.keys != nil
 		if spec.distinct {
 			c.seen = newGrouper(g.distinctTypes(spec), 0)
 		}
 		if len(spec.order) > 0 {
 			c.ordered = newStore(append([]vec.Type{vec.Int64Type}, a.types...))
+		}
+		if c.seen == nil && c.ordered == nil {
+			c.out, _ = c.acc.(extension.SelectiveAccumulator)
 		}
 		c.acc.Grow(g.len())
 		g.calls = append(g.calls, c)
@@ -82,34 +88,48 @@ func (g *groups) memory() int64 {
 	return size
 }
 
-// number finds the group of each row; nil stands for the one without keys.
-func (g *groups) number(cols []*vec.Vector, n int) []uint32 {
+// number finds the group of each row that counts; nil stands for the one without keys.
+func (g *groups) number(cols []*vec.Vector, rows *rowSet) []uint32 {
 	if g.keys == nil {
 		return nil
 	}
-	g.ids = resize(g.ids, n)
-	g.keys.assign(cols[:g.a.width], n, g.ids)
+	g.ids = resize(g.ids, rows.n)
+	if len(rows.except) == 0 {
+		g.keys.assign(cols[:g.a.width], rows.n, g.ids)
+	} else {
+		rows.assign(g.keys, cols[:g.a.width], g.ids)
+	}
 	return g.ids
 }
 
 // update folds rows, as computed by the aggregation's exprs.
-func (g *groups) update(cols []*vec.Vector, n int) error {
-	ids := g.number(cols, n)
+func (g *groups) update(cols []*vec.Vector, rows *rowSet) error {
+	ids := g.number(cols, rows)
 	for i := range g.calls {
 		c := &g.calls[i]
 		c.acc.Grow(g.len())
-		if err := c.update(cols, ids, n); err != nil {
+		if err := c.update(cols, ids, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// update folds n rows into one aggregate.
-func (c *groupCall) update(cols []*vec.Vector, ids []uint32, n int) error {
-	sel := c.wanted(cols, n)
+// update folds rows into one aggregate.
+func (c *groupCall) update(cols []*vec.Vector, ids []uint32, rows *rowSet) error {
+	n := rows.n
+	sel := c.wanted(cols, rows)
 	if sel != nil && len(sel) == 0 {
 		return nil
+	}
+	if len(rows.except) > 0 && sel == nil {
+		if c.out != nil {
+			for i, p := range c.spec.args {
+				c.args[i] = cols[p]
+			}
+			return c.out.UpdateExcept(ids, c.args, n, rows.except)
+		}
+		sel = rows.live()
 	}
 	if c.ordered != nil {
 		c.keep(cols, ids, sel, n)
@@ -161,12 +181,13 @@ func (c *groupCall) gatherIDs(ids []uint32, sel []int32) []uint32 {
 	return c.ids
 }
 
-// wanted returns the rows that the FILTER lets through and, unless the aggregate keeps NULLs, that have no NULL
-// argument; nil when all are.
-func (c *groupCall) wanted(cols []*vec.Vector, n int) []int32 {
+// wanted returns the rows that count, that the FILTER lets through and, unless the aggregate keeps NULLs, that have no
+// NULL argument; nil when those are all that count.
+func (c *groupCall) wanted(cols []*vec.Vector, rows *rowSet) []int32 {
+	n := rows.n
 	var sel []int32
 	if c.spec.filter >= 0 {
-		sel = trueRows(c.sel[:0], cols[c.spec.filter], n)
+		sel = dropRows(trueRows(c.sel[:0], cols[c.spec.filter], n), rows.except)
 		c.sel = sel
 		if sel == nil {
 			sel = []int32{}
@@ -181,10 +202,7 @@ func (c *groupCall) wanted(cols []*vec.Vector, n int) []int32 {
 			continue
 		}
 		if sel == nil {
-			c.sel = resize(c.sel, n)
-			for i := range c.sel {
-				c.sel[i] = int32(i)
-			}
+			c.sel = append(c.sel[:0], rows.live()...)
 			sel = c.sel
 		}
 		if v.Form == vec.Flat && v.Type.ID != vec.Null {
@@ -199,7 +217,7 @@ func (c *groupCall) wanted(cols []*vec.Vector, n int) []int32 {
 		}
 		sel = kept
 	}
-	if len(sel) == n && n > 0 {
+	if len(sel) == n-len(rows.except) && n > 0 {
 		return nil
 	}
 	return sel
@@ -208,7 +226,7 @@ func (c *groupCall) wanted(cols []*vec.Vector, n int) []int32 {
 // unseen returns the rows whose group and arguments come for the first time.
 func (c *groupCall) unseen(args []*vec.Vector, ids []uint32, n int) []int32 {
 	keys := make([]*vec.Vector, 0, len(args)+1)
-	if ids != nil {
+	if c.grouped {
 		keys = append(keys, idVector(ids, n))
 	}
 	keys = append(keys, args...)
@@ -290,7 +308,7 @@ func (c *groupCall) finishOrdered(q *query) error {
 
 // merge folds states, as states gives them.
 func (g *groups) merge(cols []*vec.Vector, n int) error {
-	ids := g.number(cols, n)
+	ids := g.number(cols, &rowSet{n: n})
 	at := g.a.width
 	for i := range g.calls {
 		c := &g.calls[i]

@@ -37,6 +37,7 @@ type memDB struct {
 type shape struct {
 	batch    int  // rows of a batch
 	selected bool // unselected garbage rows lie between
+	few      bool // with selected: only few, said as vec.Batch.Except where the request allows it
 	forms    bool // dictionaries and constants instead of flat columns
 	applies  bool // the storage applies filters itself
 	seed     uint64
@@ -161,7 +162,11 @@ func (s *memScan) dress(from, n int) *vec.Batch {
 	if s.shape.selected {
 		b.N = 0
 		for i := range place {
-			b.N += rng.IntN(3)
+			if gap := rng.IntN(3); !s.shape.few {
+				b.N += gap
+			} else if rng.IntN(20) == 0 {
+				b.N++
+			}
 			place[i] = int32(b.N)
 			b.N++
 		}
@@ -173,6 +178,9 @@ func (s *memScan) dress(from, n int) *vec.Batch {
 	}
 	for i, p := range place {
 		index[p] = int32(from + i)
+	}
+	if s.shape.few && s.req.Except && !s.shape.applies && rng.IntN(2) == 0 {
+		b.Sel, b.Except = nil, b.Sel.AppendComplement(vec.Selection{}, b.N)
 	}
 	for _, o := range s.req.Ordinals {
 		if o < 0 {

@@ -30,7 +30,17 @@ func (in *input) reset(cols []*vec.Vector, sel vec.Selection, n int) {
 }
 
 // batch makes the input stand for the rows of b that count.
-func (in *input) batch(b *vec.Batch) { in.reset(b.Cols, b.Sel, b.Rows()) }
+func (in *input) batch(b *vec.Batch) {
+	sel := b.Sel
+	if b.Except != nil {
+		in.rows = appendOthers(in.rows[:0], b.Except, b.N)
+		sel = in.rows
+	}
+	in.reset(b.Cols, sel, b.Rows())
+}
+
+// all makes the input stand for all N rows of b.
+func (in *input) all(b *vec.Batch) { in.reset(b.Cols, nil, b.N) }
 
 // narrow makes child stand for the rows of in at the places in rows.
 func (in *input) narrow(child *input, rows []int32) {

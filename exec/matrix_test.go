@@ -56,6 +56,10 @@ var matrixQueries = []string{
 	"select s, b, count(*), sum(big), max(id) from t group by s, b",
 	"select f, big, day, count(s) from t group by f, big, day",
 	"select k, count(distinct s), count(*), sum(d) filter (where b), string_agg(id::text, ',' order by d desc, id) from t group by k",
+	// Rows that few conditions leave out must neither fail nor make a group.
+	"select sum(100 / k), max(100 / k) from t where k <> 0",
+	"select k, count(*), avg(big), max(f), count(day) from t where k <> 0 group by k",
+	"select s, count(*), sum(d), min(day), max(k), sum(f), count(*) filter (where b) from t where s <> 'a' group by s",
 	"select string_agg(s, ',' order by id) from t",
 	"select count(distinct s), sum(d) from t",
 	"select k, s, grouping(k, s), count(*), sum(id) from t group by rollup (k, s)",
@@ -152,6 +156,7 @@ func TestMatrix(t *testing.T) {
 			for _, s := range []shape{
 				{batch: 1}, {batch: 2, selected: true, seed: 1}, {batch: 3, forms: true, seed: 2}, {batch: 7, selected: true, forms: true, applies: true, seed: 3},
 				{batch: 1024}, {batch: 1024, selected: true, forms: true, seed: 4}, {batch: 16, applies: true},
+				{batch: 20, selected: true, few: true, seed: 5}, {batch: 1024, selected: true, few: true, forms: true, seed: 6},
 			} {
 				db.shape = s
 				for _, threads := range []int{1, 3} {

@@ -16,6 +16,7 @@ type scanSource struct {
 	src     ScanSource
 	filters []*ScanFilter
 	todo    []*ScanFilter // what the storage leaves to us
+	except  bool          // the consumer takes vec.Batch.Except
 }
 
 // runtimeOffer is a filter for one of the columns that a scan reads.
@@ -52,6 +53,7 @@ func (s *scanSource) open(q *query, workers int) error {
 	}
 	src, err := q.env.Storage.Scan(q.ctx, &ScanRequest{
 		Table: s.node.Table, Ordinals: s.node.Ordinals, Filters: s.filters, Sample: s.node.Sample, Workers: workers,
+		Except: s.except,
 	})
 	if err != nil {
 		return err
@@ -67,6 +69,7 @@ func (s *scanSource) open(q *query, workers int) error {
 
 func (s *scanSource) run(w *worker, out consumer) error {
 	var passed vec.Batch
+	var live []int32
 	for {
 		if err := w.check(); err != nil {
 			return err
@@ -78,7 +81,17 @@ func (s *scanSource) run(w *worker, out consumer) error {
 			}
 			return err
 		}
+		if b.Except != nil && len(s.todo) == 0 {
+			if err := out.consume(b); err != nil {
+				return err
+			}
+			continue
+		}
 		sel := b.Sel
+		if b.Except != nil {
+			live = appendOthers(live[:0], b.Except, b.N)
+			sel = live
+		}
 		for _, f := range s.todo {
 			if sel, err = f.Select(w.id, b.Cols, b.N, sel); err != nil {
 				return err

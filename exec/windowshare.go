@@ -125,7 +125,7 @@ func (s *windowShare) excluded(c *windowCall, p *extension.Partition) func(i, j 
 // kept returns which rows count for an aggregate: those that FILTER lets through and whose arguments are not NULL.
 func (s *windowShare) kept(c *windowCall) vec.Bitmap {
 	call := &groupCall{spec: &aggCall{bound: c.Agg, args: c.args, filter: c.filter}}
-	sel := call.wanted(s.cols, s.n)
+	sel := call.wanted(s.cols, &rowSet{n: s.n})
 	if sel == nil {
 		return nil
 	}

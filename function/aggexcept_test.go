@@ -119,7 +119,7 @@ func randomVector(typ vec.Type, form vec.Form, n int, rnd *rand.Rand) *vec.Vecto
 			case vec.PhysFloat32, vec.PhysFloat64:
 				b.Append(vec.FloatValue(typ, float64(rnd.IntN(1000))))
 			case vec.PhysInt128:
-				vec.AppendFixed(b, vec.MulInt64(rnd.Int64()-1<<62, 1<<20))
+				vec.AppendFixed(b, vec.MulInt64(rnd.Int64()-1<<62, 1<<8))
 			default:
 				b.Append(vec.IntValue(typ, int64(rnd.IntN(60000)-30000)))
 			}
