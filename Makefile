@@ -23,7 +23,8 @@ STATICCHECK := $(CACHE)/bin/staticcheck
 .PHONY: test build lint race fuzz bench chaos tpc clean
 
 test: build lint venv
-	go test -timeout 40m ./...
+	go test -timeout 20m $$(go list ./... | grep -v /integration/)
+	go test -p 1 -timeout 40m ./integration/...
 	$(MAKE) race
 
 build:
