@@ -163,7 +163,9 @@ func (c *changes) commit(ctx context.Context, snapshot *catalog.Snapshot) error 
 	if err := c.session.commitFrom(ctx, snapshot, edit); err != nil {
 		return err
 	}
-	c.session.engine.upkeepSoon(c.table.ID)
+	if c.session.tx == nil {
+		c.session.engine.maintenance.changed(c.table.ID)
+	}
 	return nil
 }
 

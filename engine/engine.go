@@ -67,11 +67,12 @@ type Engine struct {
 	settings  values
 	spillDir  string
 
-	cdcMetrics *metrics.CDC
-	registry   *prometheus.Registry
-	workers    workers
-	queries    queryLog
-	stats      statsCache
+	cdcMetrics  *metrics.CDC
+	registry    *prometheus.Registry
+	workers     workers
+	maintenance maintenance
+	queries     queryLog
+	stats       statsCache
 
 	ctx    context.Context // ends when the engine closes
 	cancel context.CancelFunc
@@ -121,6 +122,9 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	})
 	e.background("worker supervision", e.supervise)
 	e.background("cache upkeep", e.upkeep)
+	if !options.ReadOnly {
+		e.background("table maintenance", e.maintain)
+	}
 	return e, nil
 }
 

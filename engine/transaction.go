@@ -7,6 +7,7 @@ import (
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablet"
 )
 
 // transaction is a session's open transaction: snapshot isolation over any number of tables. Its own edits are seen
@@ -22,6 +23,8 @@ type transaction struct {
 	// statements reads the newest snapshot, so that an idle notebook does not look at an old one for ever.
 	implicit bool
 	readOnly bool
+
+	held map[tablet.TableID]func() // keeps maintenance from the tables it changed
 }
 
 type savepoint struct {
@@ -81,7 +84,22 @@ func (s *Session) commitFrom(ctx context.Context, snapshot *catalog.Snapshot, ed
 		return err
 	}
 	s.tx.edits, s.tx.view = all, view
+	s.tx.hold(&s.engine.maintenance, edits)
 	return nil
+}
+
+// hold keeps maintenance from the tables that edits change until the transaction ends.
+func (tx *transaction) hold(m *maintenance, edits []catalog.Edit) {
+	for _, edit := range edits {
+		modify, ok := edit.(*catalog.Modify)
+		if !ok || tx.held[modify.Table] != nil {
+			continue
+		}
+		if tx.held == nil {
+			tx.held = map[tablet.TableID]func(){}
+		}
+		tx.held[modify.Table] = m.hold(modify.Table)
+	}
 }
 
 func readOnlyEngine() error {
@@ -141,8 +159,14 @@ func (s *Session) endTransaction(ctx context.Context) (tag string, err error) {
 
 // rollback forgets the transaction. Files its statements wrote are orphans that a sweep removes.
 func (s *Session) rollback() {
-	if s.tx != nil && s.tx.pin != nil {
+	if s.tx == nil {
+		return
+	}
+	if s.tx.pin != nil {
 		s.tx.pin.Release()
+	}
+	for _, release := range s.tx.held {
+		release()
 	}
 	s.tx = nil
 }
