@@ -187,3 +187,18 @@ func TestFromArrowForeign(t *testing.T) {
 		t.Error("a map was taken")
 	}
 }
+
+// TestFromArrowHostile reads byte strings whose buffers lie, or are not there.
+func TestFromArrowHostile(t *testing.T) {
+	offsets := memory.NewBufferBytes(vec.AsBytes([]int32{0, 3, 1, 3}))
+	data := array.NewData(arrow.BinaryTypes.String, 3, []*memory.Buffer{nil, offsets, memory.NewBufferBytes([]byte("abc"))}, nil, 0, 0)
+	if _, err := vec.FromArrowArray(array.MakeFromData(data)); err == nil {
+		t.Error("offsets that descend were taken")
+	}
+	zeros := memory.NewBufferBytes(vec.AsBytes([]int32{0, 0, 0}))
+	data = array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, zeros, nil}, nil, 0, 0)
+	v, err := vec.FromArrowArray(array.MakeFromData(data))
+	if err != nil || len(v.Bytes(1)) != 0 {
+		t.Errorf("empty strings without a buffer: %v", err)
+	}
+}

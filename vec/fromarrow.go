@@ -113,6 +113,9 @@ func FromArrowArray(a arrow.Array) (*Vector, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkArrowOffsets(a); err != nil {
+		return nil, err
+	}
 	if v := shareArrow(t, a); v != nil {
 		return v, nil
 	}
@@ -141,14 +144,23 @@ func shareArrow(t Type, a arrow.Array) *Vector {
 		return FlatOf(t, a.Float64Values(), arrowValid(a))
 	case *array.String:
 		if n > 0 {
-			return FlatBytes(t, arrowOffsets(a.Data()), a.Data().Buffers()[2].Bytes(), arrowValid(a))
+			return shareArrowBytes(t, a)
 		}
 	case *array.Binary:
 		if n > 0 {
-			return FlatBytes(t, arrowOffsets(a.Data()), a.Data().Buffers()[2].Bytes(), arrowValid(a))
+			return shareArrowBytes(t, a)
 		}
 	}
 	return nil
+}
+
+// shareArrowBytes is shareArrow for n > 0 byte strings.
+func shareArrowBytes(t Type, a arrow.Array) *Vector {
+	var data []byte
+	if values := a.Data().Buffers()[2]; values != nil { // absent when every string is empty
+		data = values.Bytes()
+	}
+	return FlatBytes(t, arrowOffsets(a.Data()), data, arrowValid(a))
 }
 
 // arrowOffsets returns the n+1 offsets of an array of n byte strings, n > 0, from its first row on.
@@ -156,13 +168,25 @@ func arrowOffsets(d arrow.ArrayData) []int32 {
 	return Cast[int32](d.Buffers()[1].Bytes())[d.Offset() : d.Offset()+d.Len()+1]
 }
 
-func shareArrowBytes(t Type, a arrow.Array) *Vector {
-	buffers, from := a.Data().Buffers(), a.Data().Offset()
-	var data []byte
-	if buffers[2] != nil {
-		data = buffers[2].Bytes()
+// checkArrowOffsets refuses byte strings that end before they begin: what a client sent is not to be trusted.
+func checkArrowOffsets(a arrow.Array) error {
+	switch a.(type) {
+	case *array.String, *array.Binary:
+	default:
+		return nil
 	}
-	return FlatBytes(t, Cast[int32](buffers[1].Bytes())[from:from+a.Len()+1], data, arrowValid(a))
+	if a.Len() == 0 {
+		return nil
+	}
+	last := int32(0)
+	for _, o := range arrowOffsets(a.Data()) {
+		if o < last {
+			return sqlerr.New(sqlerr.InvalidBinary, "the offsets of an Arrow array of type %s do not ascend", a.DataType()).
+				Hintf("the sender's encoder is at fault")
+		}
+		last = o
+	}
+	return nil
 }
 
 // arrowValid returns the validity of an array from its first row on.
