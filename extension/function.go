@@ -35,13 +35,13 @@ type ParamKind uint8
 
 // The kinds of parameter.
 const (
-	Exact      ParamKind = iota // Param.Type itself, or what casts to it implicitly
-	AnyType                     // anything, unrelated to other parameters
-	AnyElement                  // anything, the same for every AnyElement and the element of every AnyArray
-	AnyArray                    // an array of AnyElement
-	AnyDecimal                  // NUMERIC of any precision and scale, kept
-	AnyStruct                   // any struct
-	AnyNonArray                 // anything but an array
+	Exact       ParamKind = iota // Param.Type itself, or what casts to it implicitly
+	AnyType                      // anything, unrelated to other parameters
+	AnyElement                   // anything, the same for every AnyElement and the element of every AnyArray
+	AnyArray                     // an array of AnyElement
+	AnyDecimal                   // NUMERIC of any precision and scale, kept
+	AnyStruct                    // any struct
+	AnyNonArray                  // anything but an array
 )
 
 // Param is one parameter of a signature.

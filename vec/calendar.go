@@ -95,7 +95,9 @@ func ValidDate(days int64) bool { return days >= minDate && days <= maxDate }
 func ValidTimestampDate(days int64) bool { return days >= minDate && days <= maxTimestampDate }
 
 // FiniteMicros reports whether a timestamp is neither infinity.
-func FiniteMicros(micros int64) bool { return micros != InfinityMicros && micros != MinusInfinityMicros }
+func FiniteMicros(micros int64) bool {
+	return micros != InfinityMicros && micros != MinusInfinityMicros
+}
 
 // OffsetAt returns how many seconds the zone is ahead of UTC at a moment given in microseconds since 1970. nil is UTC.
 func OffsetAt(zone *time.Location, micros int64) int64 {

@@ -163,7 +163,9 @@ func (p *nested) token(stop string) (raw string, quoted, ok bool) {
 }
 
 // trimTail drops white space after the first kept bytes, which were quoted.
-func trimTail(s string, kept int) string { return s[:kept] + strings.TrimRight(s[kept:], " \t\n\r\v\f") }
+func trimTail(s string, kept int) string {
+	return s[:kept] + strings.TrimRight(s[kept:], " \t\n\r\v\f")
+}
 
 func (p *nested) space() {
 	for p.i < len(p.s) && strings.IndexByte(" \t\n\r\v\f", p.s[p.i]) >= 0 {
