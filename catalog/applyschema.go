@@ -23,7 +23,7 @@ func (e *CreateSchema) apply(d *draft) error {
 }
 
 func (e *CreateSchema) validate() error {
-	if slices.Contains(systemSchemas, e.Name) || strings.HasPrefix(e.Name, "pg_") {
+	if slices.Contains(systemSchemas, e.Name) || strings.HasPrefix(e.Name, "pg_") && !strings.HasPrefix(e.Name, "pg_temp_") {
 		return sqlerr.New(sqlerr.ReservedName, "schema name %q is reserved", e.Name).Hintf("choose another name")
 	}
 	return validateName("schema", e.Name)

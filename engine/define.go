@@ -33,7 +33,7 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 	case *sql.Alter:
 		return s.alter(ctx, t)
 	case *sql.CreateIndex:
-		return nil, s.refuseIndex(snapshot, t)
+		return done("CREATE INDEX"), s.createIndex(snapshot, t)
 	}
 	return done("COMMENT"), nil
 }
@@ -286,6 +286,9 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 
 // drop runs DROP of any kind of object. Several names go in one commit.
 func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Drop) (*Result, error) {
+	if t.Kind == sql.IndexObject { // CREATE INDEX keeps nothing
+		return done("DROP INDEX"), nil
+	}
 	var edits []catalog.Edit
 	for _, name := range t.Names {
 		edit, err := s.dropEdit(snapshot, t, name)
@@ -329,9 +332,6 @@ func (s *Session) dropEdit(snapshot *catalog.Snapshot, t *sql.Drop, name sql.Nam
 			return nil, sqlerr.From(err).At(name.Position())
 		}
 		return &catalog.DropStream{Name: o.name, IfExists: t.IfExists}, nil
-	case sql.IndexObject:
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Last().Name).
-			Hintf("there are no indexes to create or drop: tables are pruned and keyed by themselves").At(name.Position())
 	}
 	table, view, err := s.relation(snapshot, name)
 	if err != nil {
@@ -348,8 +348,9 @@ func (s *Session) dropEdit(snapshot *catalog.Snapshot, t *sql.Drop, name sql.Nam
 	return &catalog.DropTable{Table: table.ID}, nil
 }
 
-// refuseIndex explains why there are no indexes to create.
-func (s *Session) refuseIndex(snapshot *catalog.Snapshot, t *sql.CreateIndex) error {
+// createIndex accepts an index that would only make queries faster, since tablets have what it would be for. It refuses
+// one that would do more.
+func (s *Session) createIndex(snapshot *catalog.Snapshot, t *sql.CreateIndex) error {
 	table, err := s.table(snapshot, t.Table)
 	if err != nil {
 		return err
@@ -358,8 +359,11 @@ func (s *Session) refuseIndex(snapshot *catalog.Snapshot, t *sql.CreateIndex) er
 		return sqlerr.New(sqlerr.FeatureNotSupported, "CDC table %q cannot have an aggregating index", table.Name).
 			Hintf("CDC tables take no aggregating indexes; query the table, or aggregate into a table of your own").At(t.Pos)
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "CREATE INDEX is not supported").
-		Hintf("tables are pruned by the statistics of their PRIMARY INDEX order; choose that order instead").At(t.Pos)
+	if t.Unique || t.Aggregating {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "unique and aggregating indexes are not supported").
+			Hintf("a PRIMARY KEY keeps rows unique").At(t.Pos)
+	}
+	return nil
 }
 
 // temporarySchema returns the session's schema of temporary tables, made at first use.

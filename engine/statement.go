@@ -41,6 +41,8 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.call(ctx, t)
 	case *sql.Maintain:
 		return s.maintain(ctx, t)
+	case *sql.Pragma:
+		return s.pragma(ctx, t)
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this kind of statement is not supported (%T)", statement).
 		Hintf("docs/sql/statements.md lists those that are").At(statement.Position())

@@ -83,12 +83,12 @@ func (q *query) drain(s *stream, m *nodeMetrics, to sink) error {
 	var stop atomic.Bool
 	workers, sinks := make([]*worker, n), make([]consumer, n)
 	for i := range n {
-		workers[i] = q.newWorker(i, &stop)
+		workers[i] = q.newWorker(i, nil)
 		c, err := to(workers[i])
 		if err != nil {
 			return err
 		}
-		sinks[i] = c
+		sinks[i] = &end{c, &stop}
 	}
 	for _, b := range s.branches {
 		if err := q.runBranch(b, workers, sinks); err != nil {
@@ -123,8 +123,10 @@ func (q *query) runBranch(b *branch, workers []*worker, sinks []consumer) (err e
 		q.fail(err)
 		return err
 	}
+	var stop atomic.Bool
 	return q.parallel(len(workers), func(i int) error {
 		w := workers[i]
+		w.stop = &stop
 		w.clock.enter(b.m)
 		defer w.clock.enter(nil)
 		err := b.runWorker(w, sinks[i])
@@ -155,6 +157,23 @@ func (b *branch) runWorker(w *worker, end consumer) error {
 	}
 	return nil
 }
+
+// end passes on to a sink and remembers that it wants no more rows: then no further branch runs, whereas a LIMIT within
+// a branch ends that branch alone.
+type end struct {
+	sink consumer
+	stop *atomic.Bool
+}
+
+func (e *end) consume(b *vec.Batch) error {
+	err := e.sink.consume(b)
+	if err == errStop {
+		e.stop.Store(true)
+	}
+	return err
+}
+
+func (e *end) flush() error { return e.sink.flush() }
 
 // meter counts what an operator passes on and hands the worker's clock to the operator after it.
 type meter struct {

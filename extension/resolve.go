@@ -404,11 +404,12 @@ func callText(name string, args []Argument) string {
 
 func noMatch(name string, sigs []Signature, args []Argument) error {
 	operator := len(name) > 0 && !isWord(name[0])
-	err := sqlerr.New(sqlerr.UndefinedFunction, "%s does not exist", callKind(operator)+map[bool]string{true: ":"}[operator]+" "+callText(name, args))
 	if operator {
-		return err.Hintf("No operator matches these types. Add explicit casts.")
+		return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %s", callText(name, args)).
+			Hintf("No operator matches these types. Add explicit casts.")
 	}
-	return err.Hintf("Known: %s. Add explicit casts or change the arguments.", signatureList(name, sigs))
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", callText(name, args)).
+		Hintf("Known: %s. Add explicit casts or change the arguments.", signatureList(name, sigs))
 }
 
 // signatureList shows at most four overloads.

@@ -65,6 +65,8 @@ func exponentFunctions() []*extension.ScalarFunc {
 			}))),
 		immutable(also(def("power", "Raise to a power", ex("power(2, 10)", "1024")), "pow"), powers2()...),
 		immutable(def("^", "Raise to a power", ex("2 ^ 3", "8")), powers2()...),
+		immutable(def("**", "Raise to a power", ex("2 ** 3", "8")), powers2()...),
+		immutable(def("xor", "Bitwise exclusive OR", ex("xor(12, 10)", "6")), bitwiseAll('#')...),
 	}
 }
 

@@ -32,6 +32,7 @@ func operatorFamily() family {
 			append(minusNumbers(), minusTemporal()...)...),
 		immutable(def("*", "Multiply", ex("6 * 7", "42"), ex("1.5 * 2.25", "3.375"), ex("interval '1 day' * 1.5", "1 day 12:00:00")), timesAll()...),
 		immutable(def("/", "Divide; integers truncate toward zero", ex("7 / 2", "3"), ex("7.0 / 2", "3.5000000000000000")), overAll()...),
+		immutable(def("//", "Divide integers, truncating toward zero", ex("7 // 2", "3")), overAll()[:3]...),
 		immutable(def("%", "Remainder, with the sign of the dividend", ex("-7 % 3", "-1")), modAll()...),
 		immutable(def("&", "Bitwise AND", ex("12 & 10", "8")), bitwiseAll('&')...),
 		immutable(def("|", "Bitwise OR", ex("12 | 10", "14")), bitwiseAll('|')...),

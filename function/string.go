@@ -39,7 +39,7 @@ func lengthFunctions() []*extension.ScalarFunc {
 		return int32(len(s) * 8), nil
 	})
 	return []*extension.ScalarFunc{
-		immutable(also(def("length", "Number of characters, or bytes of BYTEA", ex("length('Grüße')", "5")), "len"), on(signature(textT), int4, chars), on(signature(byteaT), int4, octets)),
+		immutable(also(def("length", "Number of characters, or bytes of BYTEA", ex("length('Grüße')", "5")), "len"), on(signature(textT), int4, chars), on(signature(byteaT), int4, octets), on(params(arrayParam), int4, listLength)),
 		immutable(also(def("char_length", "Number of characters", ex("char_length('abc')", "3")), "character_length"), on(signature(textT), int4, chars)),
 		immutable(also(def("octet_length", "Number of bytes", ex("octet_length('Grüße')", "7")), "strlen"), on(signature(textT), int4, octets), on(signature(byteaT), int4, octets)),
 		immutable(def("bit_length", "Number of bits", ex("bit_length('ab')", "16")), on(signature(textT), int4, octetBits), on(signature(byteaT), int4, octetBits)),

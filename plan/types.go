@@ -19,6 +19,12 @@ var typesByName = map[string]vec.Type{
 	"name": vec.TextType, "citext": vec.TextType, "regclass": vec.TextType,
 	"bytea": vec.ByteaType, "blob": vec.ByteaType, "date": vec.DateType, "time": vec.TimeType,
 	"timestamp": vec.TimestampType, "datetime": vec.TimestampType, "timestamptz": vec.TimestampTZType,
+	// Types of DuckDB that have none of their own here: the next one that holds all their values.
+	"tinyint": vec.Int16Type, "int1": vec.Int16Type, "utinyint": vec.Int16Type, "short": vec.Int16Type,
+	"usmallint": vec.Int32Type, "uinteger": vec.Int64Type, "signed": vec.Int32Type,
+	"ubigint": vec.DecimalType(20, 0), "hugeint": vec.DecimalType(vec.MaxPrecision, 0), "uhugeint": vec.DecimalType(vec.MaxPrecision, 0),
+	"logical": vec.BoolType, "nvarchar": vec.TextType, "binary": vec.ByteaType, "varbinary": vec.ByteaType,
+	"timestamp_us": vec.TimestampType, "timestamp_ms": vec.TimestampType, "timestamp_s": vec.TimestampType,
 	"interval": vec.IntervalType, "uuid": vec.UUIDType, "json": vec.JSONType, "jsonb": vec.JSONType,
 }
 

@@ -186,6 +186,9 @@ func (s *Describe) Position() int { return s.Pos }
 // Position implements [Node].
 func (s *Maintain) Position() int { return s.Pos }
 
+// Position returns the position of the node.
+func (s *Pragma) Position() int { return s.Pos }
+
 // Position implements [Node].
 func (s *Discard) Position() int { return s.Pos }
 

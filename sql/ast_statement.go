@@ -257,6 +257,13 @@ type Maintain struct {
 	Pos     int
 }
 
+// Pragma is DuckDB's PRAGMA name, name = value or name(values).
+type Pragma struct {
+	Name   string // lower case
+	Values []Expr
+	Pos    int
+}
+
 // Discard is DISCARD ALL, PLANS, SEQUENCES or TEMP.
 type Discard struct {
 	What string // lower case
@@ -283,4 +290,5 @@ func (s *CallProc) statement()       {}
 func (s *Load) statement()           {}
 func (s *Describe) statement()       {}
 func (s *Maintain) statement()       {}
+func (s *Pragma) statement()         {}
 func (s *Discard) statement()        {}

@@ -19,7 +19,7 @@ func init() { // the readers refer back to the map through EXPLAIN and PREPARE
 		"deallocate": (*parser).deallocate, "delete": (*parser).withData, "desc": (*parser).describe,
 		"describe": (*parser).describe, "discard": (*parser).discard, "drop": (*parser).drop, "end": (*parser).commit,
 		"execute": (*parser).execute, "explain": (*parser).explain, "insert": (*parser).withData,
-		"load": (*parser).load, "merge": (*parser).withData, "prepare": (*parser).prepare, "release": (*parser).release,
+		"load": (*parser).load, "merge": (*parser).withData, "pragma": (*parser).pragma, "prepare": (*parser).prepare, "release": (*parser).release,
 		"reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
 		"show": (*parser).show, "start": (*parser).begin, "truncate": (*parser).truncate, "update": (*parser).withData,
 		"use": (*parser).use, "vacuum": (*parser).maintain, "with": (*parser).withData,
@@ -177,6 +177,21 @@ func (p *parser) describe() Statement {
 	}
 	p.accept("table")
 	s.Table = p.name()
+	return s
+}
+
+func (p *parser) pragma() Statement {
+	s := &Pragma{Pos: p.pos()}
+	p.advance()
+	s.Name = p.settingName()
+	switch {
+	case p.acceptSymbol("="):
+		s.Values = []Expr{p.setting()}
+	case p.atSymbol("("):
+		at := p.open("(")
+		p.list(func() { s.Values = append(s.Values, p.setting()) }, p.atClose)
+		p.close(")", at)
+	}
 	return s
 }
 

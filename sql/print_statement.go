@@ -240,6 +240,13 @@ func (pr *printer) service(s Statement) {
 			pr.put(" ")
 		}
 		pr.names(s.Tables)
+	case *Pragma:
+		pr.put("PRAGMA ", s.Name)
+		if len(s.Values) > 0 {
+			pr.put("(")
+			pr.exprs(s.Values)
+			pr.put(")")
+		}
 	case *Discard:
 		pr.put("DISCARD ", s.What)
 	}

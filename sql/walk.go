@@ -310,6 +310,8 @@ func (v visitor) ofStatement(s Statement) {
 		v.query(s.Query)
 	case *Maintain:
 		v.options(s.Options)
+	case *Pragma:
+		v.expr(s.Values...)
 	default:
 		v.ofDefinition(s)
 	}

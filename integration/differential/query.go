@@ -113,7 +113,10 @@ func (g *generator) grouped(types []typ, rest string, depth int) string {
 	var keys []column
 	for range g.IntN(3) {
 		t := pick(g, integer, text, boolean, date, number)
-		keys = append(keys, column{g.plain(t, 1), t})
+		// A constant could be taken for the place of a column.
+		if key := g.plain(t, 1); slices.ContainsFunc(rows, func(c column) bool { return strings.Contains(key, c.ref) }) {
+			keys = append(keys, column{key, t})
+		}
 	}
 	by := g.groupBy(keys)
 	items := make([]string, len(types))

@@ -38,7 +38,7 @@ func orders(query string) bool {
 
 // shrink makes the query smaller for as long as it differs in the same way.
 func (c comparison) shrink(query, fault string) (string, string) {
-	for attempts, k := 0, 0; attempts < 2000; attempts++ {
+	for attempts, k := 0, 0; attempts < 600; attempts++ {
 		smaller, ok := edited(query, k)
 		if !ok {
 			break
@@ -59,7 +59,7 @@ func (c comparison) shrink(query, fault string) (string, string) {
 func class(fault string) string {
 	for _, start := range []string{"fails: ", "answers where "} {
 		if strings.HasPrefix(fault, start) {
-			return start
+			return start + sqlstate(fault)
 		}
 	}
 	return "differs"
@@ -184,6 +184,14 @@ func within(v reflect.Value, want reflect.Type, depth int) (out []reflect.Value)
 		}
 	}
 	return out
+}
+
+// sqlstate is the part of a message from the last SQLSTATE on.
+func sqlstate(message string) string {
+	if at := strings.LastIndex(message, "(SQLSTATE "); at >= 0 {
+		return message[at:min(len(message), at+16)]
+	}
+	return ""
 }
 
 // firstLine leaves out the stack of an internal error.

@@ -131,6 +131,8 @@ CALL f(1, 2)
 LOAD 'grpc://host:1' AS ext
 DESCRIBE t
 DESC SELECT 1
+PRAGMA enable_verification;
+PRAGMA threads(4);
 VACUUM FULL t
 ANALYZE
 CHECKPOINT
