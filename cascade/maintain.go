@@ -10,8 +10,11 @@ import (
 )
 
 // Maintain vacuums and merges base tablets and merges runs of the key index until nothing is worth doing or the
-// budget is spent. A step that another commit got in the way of is left for the next time.
+// budget is spent; a budget of 0 does nothing. A step that another commit got in the way of is left for the next time.
 func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
+	if budget <= 0 {
+		return nil
+	}
 	deadline := time.Now().Add(budget)
 	for {
 		worked, err := c.maintainOnce(ctx)

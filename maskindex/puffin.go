@@ -10,6 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/zeebo/xxh3"
 )
 
 // A Puffin file (Iceberg's Puffin spec, 2024-10; deletion-vector-v1 as in Iceberg v3):
@@ -86,6 +87,12 @@ func WritePuffin(w io.Writer, vectors []Vector) (refs []BlobRef, sizeBytes int64
 		})
 		out.write(blob)
 	}
+	described, err := json.Marshal(footer.Blobs)
+	if err != nil {
+		return nil, 0, sqlerr.New(sqlerr.Internal, "encoding a Puffin footer: %w", err)
+	}
+	// The format has no checksum of the footer, so one goes where writers may put what they like.
+	footer.Properties["blobs-xxh3"] = fmt.Sprintf("%016x", xxh3.Hash(described))
 	payload, err := json.Marshal(footer)
 	if err != nil {
 		return nil, 0, sqlerr.New(sqlerr.Internal, "encoding a Puffin footer: %w", err)

@@ -273,6 +273,10 @@ type ingestState struct {
 }
 
 func (l *life) ingest(i int) ingestState {
+	// What other engines did a moment ago counts.
+	if err := l.engines[i].Ready(context.Background()); err != nil && !l.faulty && !l.crashed() {
+		l.failf("engine %d is not ready: %v", i, err)
+	}
 	out, err := l.sql(i, "SELECT table_name, stream_name, state, has_worker FROM information_schema.cdc_ingests")
 	if err != nil || len(out) == 0 {
 		return ingestState{}
