@@ -18,7 +18,7 @@ type storage struct{ store *tablestore.Store }
 
 // Scan implements exec.Storage.
 func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSource, error) {
-	t := &tableScan{counters: new(parquetstore.Counters), readers: make([]*openReader, req.Workers)}
+	t := &tableScan{counters: new(parquetstore.Counters), readers: make([]*openReader, req.Workers), except: req.Except}
 	var err error
 	switch h := req.Table.Handle.(type) {
 	case *catalog.Table:
@@ -78,6 +78,7 @@ type tableScan struct {
 	applied    []bool
 	counters   *parquetstore.Counters
 	readers    []*openReader // by worker
+	except     bool          // batches may say which rows do not count
 	total      int
 
 	mu     sync.Mutex
@@ -140,7 +141,7 @@ func (t *tableScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
 
 // layOut puts what was read in the order asked for.
 func (t *tableScan) layOut(f *openFile, b *vec.Batch) *vec.Batch {
-	out := &vec.Batch{N: b.N, Sel: b.Sel, Cols: make([]*vec.Vector, len(t.layout))}
+	out := &vec.Batch{N: b.N, Sel: b.Sel, Except: b.Except, Cols: make([]*vec.Vector, len(t.layout))}
 	for i, column := range t.layout {
 		switch {
 		case column < 0:
@@ -197,7 +198,7 @@ func (t *tableScan) open(ctx context.Context, p part) error {
 		return err
 	}
 	f := &openFile{file: file, places: places, from: make([]int, len(places)), ordinal: p.ordinal()}
-	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Counters: t.counters}
+	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Except: t.except, Counters: t.counters}
 	for i, place := range places {
 		f.from[i] = -1
 		if place >= 0 {

@@ -76,3 +76,17 @@ func appendWord(out vec.Selection, at int, word uint64, row int) int {
 	}
 	return at
 }
+
+// appendDead appends those of the first n rows whose bit is not set.
+func appendDead(out vec.Selection, words []uint64, n int) vec.Selection {
+	for w, word := range words[:(n+63)/64] {
+		dead := ^word
+		if left := n - w*64; left < 64 {
+			dead &= 1<<left - 1
+		}
+		for ; dead != 0; dead &= dead - 1 {
+			out = append(out, int32(w*64+bits.TrailingZeros64(dead)))
+		}
+	}
+	return out
+}

@@ -21,8 +21,10 @@ type Reader struct {
 	columns []*cursor   // by place in File.Columns, nil when not read
 	filters []*filter   // of the scan's predicates
 	runtime []liveBound // what runtime filters had published when spans were made
-	words   []uint64
+	words   []uint64    // of the rows of the window, those that live
+	late    bool        // some rows of words are dead, and no selection says so yet
 	sel     vec.Selection
+	except  vec.Selection
 	started bool
 	looked  int // the most columns that one of the scan's filters looks at
 	cols    []*vec.Vector
@@ -143,12 +145,18 @@ func (r *Reader) window() (from, to int, ok bool) {
 	return from, to, true
 }
 
-// live returns the live rows of the n from row from of the group on, as a selection (nil: all) and in number.
+// fewDead is how small a share of rows may be dead for predicates to look at all rows: one in this many. A selection
+// of the others costs predicates more than the dead rows that it spares them.
+const fewDead = 4
+
+// live returns the live rows of the n from row from of the group on, as a selection (nil: all) and in number. Where few
+// are dead the selection is left for later.
 func (r *Reader) live(from, n int) (vec.Selection, int) {
 	c := r.scan.Counters
 	if c != nil {
 		c.RowsScanned.Add(int64(n))
 	}
+	r.late = false
 	if r.scan.Mask == nil {
 		return nil, n
 	}
@@ -158,11 +166,14 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 	if c != nil {
 		c.RowsMasked.Add(int64(n - live))
 	}
-	switch live {
-	case n:
+	switch {
+	case live == n:
 		return nil, n
-	case 0:
+	case live == 0:
 		return nil, 0
+	case live > n-n/fewDead:
+		r.late = true
+		return nil, live
 	}
 	r.sel = appendLive(r.sel[:0], r.words, n)
 	return r.sel, live
@@ -187,6 +198,15 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		return nil, err
 	}
 	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	if r.late {
+		r.except = appendDead(r.except[:0], r.words, n)
+		if len(r.except) == n {
+			return nil, nil
+		}
+		if len(r.except) > 0 {
+			b.Except = r.except
+		}
+	}
 	if !r.f.src.local {
 		if err := r.fetch(ctx, from, n, sel); err != nil {
 			return nil, err
@@ -253,18 +273,15 @@ func positions(first int64, n int) *vec.Vector {
 
 // filter narrows sel to the rows that pass every filter.
 func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (vec.Selection, error) {
-	// A selection of nearly every row costs predicates more than the dead rows it spares them.
-	late := len(r.filters) > 0 && sel != nil && len(sel) > n-n/4
-	if late {
-		sel = nil
-	}
 	for _, f := range r.filters {
 		var err error
 		if sel, err = r.applyFilter(ctx, f, from, n, sel); err != nil || none(sel) {
 			return sel, err
 		}
 	}
-	if late {
+	// What the caller evaluates may fail on dead rows.
+	if r.late && (sel != nil || !r.scan.Except || len(r.runtime)+len(r.scan.Filters) > 0) {
+		r.late = false
 		if sel = r.dropDead(n, sel); none(sel) {
 			return sel, nil
 		}

@@ -33,6 +33,7 @@ type Scan struct {
 	Runtime    []*RuntimeFilter // pass what they have published
 	Mask       Mask             // nil: every row is live
 	Position   bool             // append a BIGINT vector of row ordinals in the file
+	Except     bool             // batches may say in vec.Batch.Except which few rows do not count
 	Counters   *Counters        // nil: not counted
 }
 

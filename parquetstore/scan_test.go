@@ -131,7 +131,7 @@ func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 		o := Options{PageRows: []int{64, 200, 1000, 0}[seed], RowGroupRows: []int{500, 1500, 10000, 0}[seed], PageBytes: []int{0, 1000, 0, 300}[seed]}
 		f, columns, rows := scanTable(t, r, 3000, o)
 		for range 150 {
-			s := &Scan{Position: true, Counters: new(Counters)}
+			s := &Scan{Position: true, Counters: new(Counters), Except: r.IntN(2) == 0}
 			for range r.IntN(4) {
 				s.Columns = append(s.Columns, r.IntN(len(columns)))
 			}

@@ -199,13 +199,12 @@ func compareColumns(t testing.TB, what string, got, want [][]vec.Value) {
 func boxed(batches ...*vec.Batch) [][]vec.Value {
 	out := make([][]vec.Value, len(batches[0].Cols))
 	for _, b := range batches {
+		sel := b.Sel
+		if sel == nil {
+			sel = b.Except.AppendComplement(nil, b.N)
+		}
 		for c, v := range b.Cols {
-			if b.Sel == nil {
-				for i := range b.N {
-					out[c] = append(out[c], v.Value(i))
-				}
-			}
-			for _, i := range b.Sel {
+			for _, i := range sel {
 				out[c] = append(out[c], v.Value(int(i)))
 			}
 		}

@@ -23,14 +23,18 @@ func (b *Batch) Rows() int {
 	return b.N - len(b.Except)
 }
 
-// Compact returns b without a selection: b itself when it has none.
+// Compact returns b without a selection: b itself when every row counts.
 func (b *Batch) Compact() *Batch {
-	if b.Sel == nil {
+	sel := b.Sel
+	if len(b.Except) > 0 {
+		sel = b.Except.AppendComplement(make(Selection, 0, b.Rows()), b.N)
+	}
+	if sel == nil {
 		return b
 	}
-	out := &Batch{N: len(b.Sel), Cols: make([]*Vector, len(b.Cols))}
+	out := &Batch{N: len(sel), Cols: make([]*Vector, len(b.Cols))}
 	for i, c := range b.Cols {
-		out.Cols[i] = c.Select(b.Sel)
+		out.Cols[i] = c.Select(sel)
 	}
 	return out
 }

@@ -146,7 +146,7 @@ func TestComplement(t *testing.T) {
 	for range 500 {
 		n := rng.IntN(300)
 		share := []int{0, 1, 5, 50, 99, 100}[rng.IntN(6)]
-		var sel, want vec.Selection
+		var sel, want Selection
 		for i := range int32(n) {
 			if rng.IntN(100) < share {
 				want = append(want, i)
