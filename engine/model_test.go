@@ -34,6 +34,7 @@ type dmlModel struct {
 	mine    modelState // what a sees
 	saved   modelState // at a's savepoint
 	writes  int
+	low     int // the first key of the statement before
 	history []string
 }
 
@@ -154,6 +155,10 @@ func (m *dmlModel) row(n int, text string) modelRow {
 func (m *dmlModel) statement(state modelState) (string, modelState) {
 	after := maps.Clone(state)
 	low := m.rng.IntN(60)
+	if m.rng.IntN(3) == 0 {
+		low = m.low // writers meet at the same keys
+	}
+	m.low = low
 	high := low + m.rng.IntN(8)
 	n := m.rng.IntN(100)
 	within := func(id int) bool { return id >= low && id <= high }
