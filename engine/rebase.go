@@ -135,9 +135,7 @@ type rebasing struct {
 func (r *rebasing) merge(ctx context.Context, group []*catalog.Modify) (*catalog.Modify, error) {
 	r.collect(group)
 	edit := &catalog.Modify{Table: r.now.ID, SchemaVersion: r.now.SchemaVersion}
-	for _, b := range slices.SortedFunc(maps.Values(r.added), func(a, b tablet.Base) int { return cmp.Compare(a.ID, b.ID) }) {
-		edit.Add = append(edit.Add, b)
-	}
+	edit.Add = append(edit.Add, slices.SortedFunc(maps.Values(r.added), func(a, b tablet.Base) int { return cmp.Compare(a.ID, b.ID) })...)
 	if err := r.unite(ctx, edit); err != nil {
 		return nil, err
 	}

@@ -118,11 +118,3 @@ func stretches(n int, except []int32, f func(from, to int)) {
 		f(from, n)
 	}
 }
-
-// part returns groups [from, to), nil for nil.
-func part(groups []uint32, from, to int) []uint32 {
-	if groups == nil {
-		return nil
-	}
-	return groups[from:to]
-}

@@ -120,10 +120,9 @@ func Until(t testing.TB, what string, condition func() bool) {
 // UntilRow polls until SQL returns one line.
 func UntilRow(t testing.TB, s *engine.Session, query, want string) {
 	t.Helper()
-	got := []string{}
 	deadline := time.Now().Add(time.Minute)
 	for {
-		got = Rows(t, s, query)
+		got := Rows(t, s, query)
 		if len(got) == 1 && got[0] == want {
 			return
 		}
