@@ -27,11 +27,20 @@ func newGrouper(types []vec.Type, hint int) grouper {
 			return newIntGrouper(types[0], hint)
 		}
 	}
+	return newKeyGrouper(types, hint)
+}
+
+func newKeyGrouper(types []vec.Type, hint int) *keyGrouper {
 	g := &keyGrouper{types: types, slots: make([]uint64, slotsFor(hint))}
+	g.makeColumns(types)
+	return g
+}
+
+func (g *keyGrouper) makeColumns(types []vec.Type) {
+	g.cols = nil
 	for _, t := range types {
 		g.cols = append(g.cols, newKeyColumn(t))
 	}
-	return g
 }
 
 // intGrouper numbers integers: open addressing, at most half full.
@@ -215,6 +224,8 @@ type keyGrouper struct {
 	hashes []uint64 // of each key
 	added  []int32
 	codes  codeTable
+	folded *foldedKeys // what cols hold instead of the keys themselves, nil: nothing
+	chosen bool        // whether to fold is decided
 	hash   []uint64
 	at     []uint64
 	todo   []int32
@@ -228,6 +239,9 @@ func (g *keyGrouper) memory() int64 {
 	size := int64(cap(g.slots)*8+cap(g.hashes)*8) + g.codes.memory()
 	for _, c := range g.cols {
 		size += c.memory()
+	}
+	if g.folded != nil {
+		size += g.folded.memory()
 	}
 	return size
 }
@@ -248,6 +262,15 @@ func (g *keyGrouper) assignCodes(keys []*vec.Vector, n int, except []int32, out 
 // find assigns by hash. Rows go round by round: each finds a slot with its hash or a free one; those whose keys then
 // turn out to differ look on in the next round.
 func (g *keyGrouper) find(keys []*vec.Vector, n int, out []uint32) {
+	if !g.chosen && n > 0 {
+		g.chosen = true
+		if g.folded = foldKeys(g.types, keys, n); g.folded != nil {
+			g.makeColumns(g.folded.types(g.types))
+		}
+	}
+	if g.folded != nil {
+		keys = g.folded.fold(keys, n)
+	}
 	g.hash, g.at = resize(g.hash, n), resize(g.at, n)
 	hashKeys(keys, n, g.hash)
 	g.reserve(n)
@@ -336,6 +359,9 @@ func (g *keyGrouper) keys(from, n int) []*vec.Vector {
 	out := make([]*vec.Vector, len(g.cols))
 	for i, c := range g.cols {
 		out[i] = c.vector(from, n)
+	}
+	if g.folded != nil {
+		return g.folded.unfold(out)
 	}
 	return out
 }

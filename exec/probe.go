@@ -286,6 +286,16 @@ func (p *prober) places(rows []int32) []int32 {
 	return p.sel
 }
 
+// buildColumn returns column i of the table's rows in the pairs. Strings and nested values are dictionaries over the
+// table's own vector, so that consumers know its entries again in the next batch.
+func (p *prober) buildColumn(i int) *vec.Vector {
+	c := p.t.cols[i]
+	if c.Form == vec.Flat && c.Type.ID != vec.Null && c.Type.Phys().Width() == 0 {
+		return &vec.Vector{Type: c.Type, Form: vec.Dictionary, N: len(p.right), Index: p.right, Dict: c}
+	}
+	return p.pick[p.j.probeWidth+i].take(c, p.right)
+}
+
 // emitPairs passes the pairs on as rows.
 func (p *prober) emitPairs() error {
 	at := p.places(p.left)
@@ -294,7 +304,7 @@ func (p *prober) emitPairs() error {
 		probe[i] = p.pick[i].take(p.b.Cols[i], at)
 	}
 	for i := range build {
-		build[i] = p.pick[p.j.probeWidth+i].take(p.t.cols[i], p.right)
+		build[i] = p.buildColumn(i)
 	}
 	p.out = vec.Batch{N: len(p.left), Cols: p.sides(probe, build)}
 	return p.next.consume(&p.out)

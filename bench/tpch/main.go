@@ -37,15 +37,16 @@ type answer struct {
 func main() {
 	root := flag.String("root", "", "data `directory`; a temporary one when empty")
 	threads := flag.Int("threads", 2, "worker threads")
+	cache := flag.Int64("cache", 4<<30, "`bytes` of decoded pages to keep")
 	profile := flag.String("pprof", "", "serve profiles at `HOST:PORT`")
 	flag.Parse()
-	if err := run(*root, *threads, *profile); err != nil {
+	if err := run(*root, *threads, *cache, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "tpch:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root string, threads int, profile string) error {
+func run(root string, threads int, cache int64, profile string) error {
 	if profile != "" {
 		go http.ListenAndServe(profile, nil)
 	}
@@ -58,7 +59,7 @@ func run(root string, threads int, profile string) error {
 		root = dir
 	}
 	ctx := context.Background()
-	e, err := engine.Open(ctx, engine.Options{Root: root, AllowAnyPath: true, PageCacheBytes: 4 << 30,
+	e, err := engine.Open(ctx, engine.Options{Root: root, AllowAnyPath: true, PageCacheBytes: cache,
 		Settings: map[string]string{"execution.threads": fmt.Sprint(threads)}})
 	if err != nil {
 		return err
