@@ -118,17 +118,20 @@ func (g *groups) update(cols []*vec.Vector, rows *rowSet) error {
 // update folds rows into one aggregate.
 func (c *groupCall) update(cols []*vec.Vector, ids []uint32, rows *rowSet) error {
 	n := rows.n
+	if except, ok := c.leftOut(cols, rows); ok && len(except) > 0 {
+		if len(except) == n {
+			return nil
+		}
+		for i, p := range c.spec.args {
+			c.args[i] = cols[p]
+		}
+		return c.out.UpdateExcept(ids, c.args, n, except)
+	}
 	sel := c.wanted(cols, rows)
 	if sel != nil && len(sel) == 0 {
 		return nil
 	}
 	if len(rows.except) > 0 && sel == nil {
-		if c.out != nil {
-			for i, p := range c.spec.args {
-				c.args[i] = cols[p]
-			}
-			return c.out.UpdateExcept(ids, c.args, n, rows.except)
-		}
 		sel = rows.live()
 	}
 	if c.ordered != nil {
@@ -179,6 +182,31 @@ func (c *groupCall) gatherIDs(ids []uint32, sel []int32) []uint32 {
 	c.ids = resize(c.ids, len(sel))
 	gatherTo(c.ids, ids, sel)
 	return c.ids
+}
+
+// leftOut returns the rows that do not count or have a NULL argument, where the accumulator leaves them out by itself
+// and they are few.
+func (c *groupCall) leftOut(cols []*vec.Vector, rows *rowSet) ([]int32, bool) {
+	if c.out == nil || c.spec.filter >= 0 {
+		return nil, false
+	}
+	if c.spec.bound.Func != nil && c.spec.bound.Func.KeepsNulls {
+		return rows.except, true
+	}
+	except := rows.except
+	for _, p := range c.spec.args {
+		if v := cols[p]; v.MayHaveNulls() {
+			if len(c.spec.args) > 1 {
+				return nil, false
+			}
+			var few bool
+			if c.sel, few = rows.without(v, except, c.sel); !few {
+				return nil, false
+			}
+			except = c.sel
+		}
+	}
+	return except, true
 }
 
 // wanted returns the rows that count, that the FILTER lets through and, unless the aggregate keeps NULLs, that have no

@@ -1,6 +1,11 @@
 package exec
 
-import "github.com/tidemarkdb/tidemark/vec"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/vec"
+)
 
 // rowSet is n rows of which all count but the few in except: what a mask leaves of a batch. Vectors are kept whole and
 // rows are left out where they are folded, so that nothing is copied.
@@ -9,6 +14,7 @@ type rowSet struct {
 	except []int32
 	rows   []int32 // those that count, once asked for
 	listed bool
+	own    []int32 // memory of except, where the batch does not lend it
 	keys   []picker
 	ids    []uint32
 }
@@ -21,9 +27,10 @@ func (s *rowSet) reset(b *vec.Batch) bool {
 	s.n, s.listed = b.N, false
 	switch {
 	case b.Except != nil:
-		s.except = append(s.except[:0], b.Except...)
+		s.except = b.Except
 	case b.Sel != nil && (b.N-len(b.Sel))*fewest <= b.N:
-		s.except = b.Sel.AppendComplement(s.except[:0], b.N)
+		s.own = b.Sel.AppendComplement(s.own[:0], b.N)
+		s.except = s.own
 	default:
 		return false
 	}
@@ -32,7 +39,7 @@ func (s *rowSet) reset(b *vec.Batch) bool {
 
 // whole makes the set n rows that all count.
 func (s *rowSet) whole(n int) *rowSet {
-	s.n, s.except, s.listed = n, s.except[:0], false
+	s.n, s.except, s.listed = n, nil, false
 	return s
 }
 
@@ -42,6 +49,36 @@ func (s *rowSet) live() []int32 {
 		s.rows, s.listed = appendOthers(s.rows[:0], s.except, s.n), true
 	}
 	return s.rows
+}
+
+// without returns the rows that do not count or are NULL in v, in dst, and whether they are few enough for the others
+// to be kept whole.
+func (s *rowSet) without(v *vec.Vector, except, dst []int32) ([]int32, bool) {
+	if v.Form != vec.Flat || v.Valid == nil {
+		return nil, false
+	}
+	nulls := s.n - v.Valid.Count(s.n)
+	if nulls*fewest > s.n {
+		return nil, false
+	}
+	dst = slices.Grow(dst[:0], nulls+len(except))
+	for w, word := range v.Valid[:(s.n+63)/64] {
+		gone := ^word
+		if left := s.n - w*64; left < 64 {
+			gone &= 1<<left - 1
+		}
+		for ; gone != 0; gone &= gone - 1 {
+			row := int32(w*64 + bits.TrailingZeros64(gone))
+			for ; len(except) > 0 && except[0] < row; except = except[1:] {
+				dst = append(dst, except[0])
+			}
+			if len(except) > 0 && except[0] == row {
+				except = except[1:]
+			}
+			dst = append(dst, row)
+		}
+	}
+	return append(dst, except...), true
 }
 
 // assign numbers the keys of the rows that count. The others get the number of some key that is there: whoever folds

@@ -173,9 +173,7 @@ func sumNarrow[T int16 | int32 | int64](a *sumWide, v *vec.Vector, groups []uint
 			s.sum = vec.AddInt128(s.sum, vec.MulInt64(int64(values[0]), int64(n-len(except))))
 		} else {
 			s.sum = vec.AddInt128(s.sum, total(values[:n]))
-			for _, r := range except {
-				s.sum = vec.SubInt128(s.sum, vec.Int128From(int64(values[r])))
-			}
+			s.sum = vec.SubInt128(s.sum, totalOf(values, except))
 		}
 		s.count += int64(n - len(except))
 		return
@@ -211,8 +209,23 @@ func total[T int16 | int32 | int64](values []T) vec.Int128 {
 	for _, x := range values {
 		sum, high = sum+int64(x), high+int64(x)>>32
 	}
+	return joinTotal(sum+more, high)
+}
+
+// totalOf is total of some rows.
+func totalOf[T int16 | int32 | int64](values []T, rows []int32) vec.Int128 {
+	var sum, high int64
+	for _, r := range rows {
+		x := int64(values[r])
+		sum, high = sum+x, high+x>>32
+	}
+	return joinTotal(sum, high)
+}
+
+// joinTotal makes a sum of its lowest 64 bits and that of the upper halves.
+func joinTotal(sum, high int64) vec.Int128 {
 	upper := vec.Int128{Lo: uint64(high) << 32, Hi: high >> 32}
-	return vec.AddInt128(upper, vec.Int128{Lo: uint64(sum+more) - upper.Lo})
+	return vec.AddInt128(upper, vec.Int128{Lo: uint64(sum) - upper.Lo})
 }
 
 func (a *sumWide) add(g int, x vec.Int128, count int64) error {

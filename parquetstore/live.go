@@ -77,15 +77,21 @@ func appendWord(out vec.Selection, at int, word uint64, row int) int {
 	return at
 }
 
-// appendDead appends those of the first n rows whose bit is not set.
-func appendDead(out vec.Selection, words []uint64, n int) vec.Selection {
+// appendDead appends those of the first n rows whose bit is not set, dead of them.
+func appendDead(out vec.Selection, words []uint64, n, dead int) vec.Selection {
+	at := len(out)
+	out = slices.Grow(out, dead)[:at+dead]
+	to := out[at:]
+	at = 0
 	for w, word := range words[:(n+63)/64] {
-		dead := ^word
+		gone := ^word
 		if left := n - w*64; left < 64 {
-			dead &= 1<<left - 1
+			gone &= 1<<left - 1
 		}
-		for ; dead != 0; dead &= dead - 1 {
-			out = append(out, int32(w*64+bits.TrailingZeros64(dead)))
+		row := int32(w * 64)
+		for ; gone != 0 && at < len(to); gone &= gone - 1 {
+			to[at] = row + int32(bits.TrailingZeros64(gone))
+			at++
 		}
 	}
 	return out

@@ -23,6 +23,7 @@ type Reader struct {
 	runtime []liveBound // what runtime filters had published when spans were made
 	words   []uint64    // of the rows of the window, those that live
 	late    bool        // some rows of words are dead, and no selection says so yet
+	dead    int         // rows of the window that are
 	sel     vec.Selection
 	except  vec.Selection
 	started bool
@@ -172,7 +173,7 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 	case live == 0:
 		return nil, 0
 	case live > n-n/fewDead:
-		r.late = true
+		r.late, r.dead = true, n-live
 		return nil, live
 	}
 	r.sel = appendLive(r.sel[:0], r.words, n)
@@ -199,11 +200,15 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 	}
 	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
 	if r.late {
-		r.except = appendDead(r.except[:0], r.words, n)
-		if len(r.except) == n {
+		dead := r.dead
+		if n < limit-from {
+			dead = n - vec.Bitmap(r.words).Count(n)
+		}
+		if dead == n {
 			return nil, nil
 		}
-		if len(r.except) > 0 {
+		if dead > 0 {
+			r.except = appendDead(r.except[:0], r.words, n, dead)
 			b.Except = r.except
 		}
 	}

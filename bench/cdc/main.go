@@ -1,6 +1,8 @@
 // Command cdc measures CDC tables: what appends cost on bases of different sizes, and what masks cost queries.
 //
 //	go run ./bench/cdc -rows 1000000,10000000 -root DIR
+//
+// bench/README.md says what each measurement does, bench/results what came out.
 package main
 
 import (
@@ -11,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -192,29 +193,20 @@ func measureMasks(root string, n, percent int, profile string) {
 	defer profiled(profile)()
 	for _, q := range queries {
 		masked, plain := h.race(q.text, strings.ReplaceAll(q.text, "FROM t", "FROM u"))
-		fmt.Printf("  %-6s masked %8.2f ms, without masks %8.2f ms, ratio %.3f\n", q.name, masked.Seconds()*1e3, plain.Seconds()*1e3,
-			masked.Seconds()/plain.Seconds())
+		fmt.Printf("  %-6s masked %8.2f ms, without masks %8.2f ms, ratio %.3f | CPU %8.2f and %8.2f ms, ratio %.3f\n", q.name,
+			ms(masked.wall), ms(plain.wall), masked.wall.Seconds()/plain.wall.Seconds(),
+			ms(masked.cpu), ms(plain.cpu), masked.cpu.Seconds()/plain.cpu.Seconds())
 	}
 }
 
 // race times two queries in turn and returns the median of each.
-func (h *house) race(a, b string) (time.Duration, time.Duration) {
-	var ta, tb []time.Duration
-	for i := range 13 {
-		for k, q := range []string{a, b} {
-			started := time.Now()
-			h.value(q)
-			took := time.Since(started)
-			switch {
-			case i < 2: // warm-up
-			case k == 0:
-				ta = append(ta, took)
-			default:
-				tb = append(tb, took)
-			}
+func (h *house) race(a, b string) (cost, cost) {
+	var ca, cb []cost
+	for i := range 33 {
+		x, y := h.timed(a), h.timed(b)
+		if i >= 2 { // warm by now
+			ca, cb = append(ca, x), append(cb, y)
 		}
 	}
-	slices.Sort(ta)
-	slices.Sort(tb)
-	return ta[len(ta)/2], tb[len(tb)/2]
+	return median(ca), median(cb)
 }
