@@ -14,10 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/tidemarkdb/tidemark/engine"
 	"github.com/tidemarkdb/tidemark/flightsql"
+	"github.com/tidemarkdb/tidemark/monitor"
 )
 
 // shutdownGrace is how long running queries may go on after SIGTERM.
@@ -151,7 +150,7 @@ func startServer(e *engine.Engine, config serveConfig, log *slog.Logger) (*runni
 			return nil, fmt.Errorf("listening for metrics: %w; choose another address with --http, or none with --http ''", err)
 		}
 		r.httpAddr = httpListener.Addr().String()
-		r.http = &http.Server{Handler: httpHandler(e), ReadHeaderTimeout: 10 * time.Second}
+		r.http = &http.Server{Handler: monitor.Handler(e), ReadHeaderTimeout: 10 * time.Second}
 		go func() {
 			if err := r.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
 				r.failed <- err
@@ -175,21 +174,4 @@ func (r *running) stop() error {
 		err = errors.Join(err, r.http.Shutdown(ctx))
 	}
 	return err
-}
-
-// httpHandler serves what operators and load balancers look at.
-func httpHandler(e *engine.Engine) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(e.Metrics(), promhttp.HandlerOpts{}))
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if err := e.Ready(ctx); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ready")
-	})
-	return mux
 }

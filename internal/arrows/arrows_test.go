@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"cascade":      {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
 	"engine": {"cascade", "catalog", "exec", "extension", "files", "function", "ingest", "maskindex", "metrics", "objstore",
 		"parquetstore", "plan", "source", "sql", "sqlerr", "tablestore", "tablet", "vec"},
+	"monitor":   {"engine"},
 	"flightsql": {"engine", "extension", "metrics", "sql", "sqlerr", "vec"},
 }
 
