@@ -6,6 +6,8 @@
 #   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
 #   make tpc     TPC-H, TPC-DS and ClickBench's shapes checked against DuckDB at scale SCALE (default 1)
 #   make chaos   the Postgres kill test for CHAOS_SECONDS (default 600) with SEED
+#   make model   random lives of CDC tables: SEEDS (default 10000) from SEED on
+#   make soak    a CDC table under updates for SOAK_SECONDS (default 600) with SEED
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -20,7 +22,7 @@ export TIDEMARK_VENV ?= $(CACHE)/venv
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := $(CACHE)/bin/staticcheck
 
-.PHONY: test build lint race fuzz bench chaos tpc clean
+.PHONY: test build lint race fuzz bench chaos tpc model soak clean
 
 test: build lint venv
 	go test -timeout 20m $$(go list ./... | grep -v /integration/)
@@ -65,6 +67,14 @@ chaos:
 
 tpc: venv
 	TIDEMARK_SCALE=$(SCALE) go test -count=1 -timeout 60m ./integration/benchmarks
+
+SEEDS ?= 10000
+model:
+	TIDEMARK_SEEDS=$(SEEDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 600m -run TestLives ./integration/model
+
+SOAK_SECONDS ?= 600
+soak:
+	TIDEMARK_SOAK_SECONDS=$(SOAK_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 600m -v ./integration/soak
 
 clean:
 	rm -rf $(CACHE)
