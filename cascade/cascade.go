@@ -57,7 +57,11 @@ func (c *Cascade) fold(ctx context.Context) (metrics.Cascade, error) {
 	f := &folding{table: table, view: table.Tablets.View()}
 	if len(f.view.Staging) == 0 {
 		totals := table.Tablets.Totals()
-		return metrics.Cascade{BaseTablets: int64(totals.BaseTablets)}, nil
+		count := metrics.Cascade{BaseTablets: int64(totals.BaseTablets)}
+		if table.Ingest != nil && table.Ingest.BaseSourceMicros != 0 {
+			count.BaseAsOf = time.UnixMicro(table.Ingest.BaseSourceMicros)
+		}
+		return count, nil
 	}
 	var err error
 	if f.masks, err = c.Store.Masks(ctx, table); err != nil {
