@@ -1,6 +1,7 @@
 package function
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
 	"math/bits"
@@ -101,6 +102,38 @@ func (m *moments) sumOfSquares() *big.Int {
 	return out
 }
 
+// wordBytes is the size of the sum of squares of 64-bit values; with wider ones it takes more.
+const wordBytes = 24
+
+// squareBytes returns the sum of all squares, big-endian.
+func (m *moments) squareBytes() []byte {
+	if m.rest != nil {
+		all := m.sumOfSquares()
+		return all.FillBytes(make([]byte, max(wordBytes+1, (all.BitLen()+7)/8)))
+	}
+	out := make([]byte, 0, wordBytes)
+	for i := 2; i >= 0; i-- {
+		out = binary.BigEndian.AppendUint64(out, m.squares[i])
+	}
+	return out
+}
+
+// addSquares adds what squareBytes gave. Sums of wordBytes come from 64-bit values, of which there are too few
+// for the words to overflow.
+func (m *moments) addSquares(b []byte) {
+	if len(b) != wordBytes {
+		if m.rest == nil {
+			m.rest = new(big.Int)
+		}
+		m.rest.Add(m.rest, new(big.Int).SetBytes(b))
+		return
+	}
+	var carry uint64
+	for i := range m.squares {
+		m.squares[i], carry = bits.Add64(m.squares[i], binary.BigEndian.Uint64(b[16-8*i:]), carry)
+	}
+}
+
 func (a *exactSpread) Update(groups []uint32, args []*vec.Vector, n int) error {
 	v := flatOrConstant(args[0])
 	at := wide(v)
@@ -120,10 +153,7 @@ func (a *exactSpread) MergeState(groups []uint32, state []*vec.Vector, n int) er
 		if m.sum, ok = vec.AddInt128Checked(m.sum, sums[i&sm]); !ok {
 			return outOfRange(spreadType)
 		}
-		if m.rest == nil {
-			m.rest = new(big.Int)
-		}
-		m.rest.Add(m.rest, new(big.Int).SetBytes(state[2].Bytes(i)))
+		m.addSquares(state[2].Bytes(i))
 		m.n += counts[i&cm]
 	}
 	return nil
@@ -132,7 +162,7 @@ func (a *exactSpread) MergeState(groups []uint32, state []*vec.Vector, n int) er
 func (a *exactSpread) SaveState(from, n int) ([]*vec.Vector, error) {
 	squares := vec.NewBuilder(byteaT, n)
 	for i := range a.at[from : from+n] {
-		squares.AppendBytes(a.at[from+i].sumOfSquares().Bytes())
+		squares.AppendBytes(a.at[from+i].squareBytes())
 	}
 	return []*vec.Vector{
 		collect(int8, n, func(i int) (int64, bool) { return a.at[from+i].n, true }),
@@ -146,6 +176,9 @@ func (a *exactSpread) Result(from, n int) (*vec.Vector, error) {
 		m := &a.at[from+i]
 		if m.n == 0 || m.n == 1 && a.kind.sample {
 			return vec.Int128{}, false, nil
+		}
+		if x, ok := m.spreadNarrow(a.kind, a.scale); ok {
+			return x, true, nil
 		}
 		x, ok := fromBig(m.spread(a.kind, a.scale))
 		if !ok {
