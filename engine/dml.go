@@ -186,6 +186,48 @@ func (s *Session) bindChanges(ctx context.Context, snapshot *catalog.Snapshot, t
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported").At(statement.Position())
 }
 
+// planStatement plans what EXPLAIN shows: a query, or what a statement that changes rows reads. ANALYZE runs its plan
+// and is for queries.
+func (s *Session) planStatement(ctx context.Context, t *sql.Explain, args []vec.Value) (p planned, err error) {
+	if query, ok := t.Statement.(sql.QueryExpr); ok {
+		return s.plan(ctx, query, args)
+	}
+	name := targetOf(t.Statement)
+	if name == nil || t.Analyze {
+		return p, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN takes a query, INSERT, UPDATE, DELETE or MERGE, with ANALYZE a query").
+			Hintf("explain the SELECT that the statement reads").At(t.Pos)
+	}
+	snapshot, release := s.snapshot()
+	p.snapshot, p.release = snapshot, release
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	table, err := s.table(snapshot, name)
+	if err != nil {
+		return p, err
+	}
+	var bound *plan.Query
+	if insert, ok := t.Statement.(*sql.Insert); ok {
+		i := &insertion{session: s, snapshot: snapshot, table: table, statement: insert}
+		bound, err = i.bindSource(ctx, typesOf(args))
+	} else {
+		var changes *plan.Changes
+		if changes, err = s.bindChanges(ctx, snapshot, table, t.Statement, typesOf(args)); err == nil {
+			bound = changes.Query
+		}
+	}
+	if err == nil {
+		bound, err = bound.WithParams(args)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.query, err = plan.Optimize(bound)
+	return p, err
+}
+
 func (s *Session) modifyTarget(table *catalog.Table) plan.ModifyTarget {
 	return plan.ModifyTarget{Table: s.engine.planTable(table), Defaults: defaultsOf(table)}
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/engine"
@@ -42,6 +43,21 @@ func TestUpdateAndDelete(t *testing.T) {
 	refuses(t, s, "UPDATE t SET a = 'x' || 1", sqlerr.DatatypeMismatch, `column "a" is of type`)
 	refuses(t, s, "DELETE FROM t WHERE ida = 1", sqlerr.UndefinedColumn, `did you mean "id"?`)
 	refuses(t, s, "DELETE FROM t RETURNING count(*)", sqlerr.Grouping, "not allowed in RETURNING")
+}
+
+func TestExplainOfChanges(t *testing.T) {
+	_, s := open(t, engine.Options{})
+	rows(t, s, "CREATE TABLE t (id BIGINT PRIMARY KEY, a INTEGER)")
+	for _, statement := range []string{
+		"INSERT INTO t SELECT id + 1, a FROM t", "UPDATE t SET a = 1 WHERE id = 5", "DELETE FROM t WHERE id = 5",
+		"MERGE INTO t USING (VALUES (1)) AS v (id) ON v.id = t.id WHEN MATCHED THEN DELETE",
+	} {
+		if got := strings.Join(rows(t, s, "EXPLAIN "+statement), "\n"); !strings.Contains(got, "Scan") {
+			t.Errorf("EXPLAIN %s:\n%s", statement, got)
+		}
+	}
+	refuses(t, s, "EXPLAIN ANALYZE DELETE FROM t", sqlerr.FeatureNotSupported, "with ANALYZE a query")
+	refuses(t, s, "EXPLAIN TRUNCATE t", sqlerr.FeatureNotSupported, "EXPLAIN takes a query")
 }
 
 func TestUpdateFromAndDeleteUsing(t *testing.T) {

@@ -266,10 +266,6 @@ func paramSchema(types []vec.Type) vec.Schema {
 
 // explain runs EXPLAIN and EXPLAIN ANALYZE.
 func (s *Session) explain(ctx context.Context, t *sql.Explain, args []vec.Value) (*Result, error) {
-	query, ok := t.Statement.(sql.QueryExpr)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN takes a query").Hintf("explain the SELECT that the statement reads").At(t.Pos)
-	}
 	options := plan.ExplainOptions{}
 	for _, o := range t.Options {
 		if strings.EqualFold(o.Name.Name, "verbose") {
@@ -285,7 +281,7 @@ func (s *Session) explain(ctx context.Context, t *sql.Explain, args []vec.Value)
 		}
 		options.Format = format
 	}
-	p, err := s.plan(ctx, query, args)
+	p, err := s.planStatement(ctx, t, args)
 	if err != nil {
 		return nil, err
 	}
