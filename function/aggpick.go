@@ -22,8 +22,8 @@ func pickAggregates() []*extension.AggregateFunc {
 		{Def: def("first", "First value in order, NULL included", ex("SELECT first(x ORDER BY x) FROM (VALUES (2), (1)) t(x)", "1")), Overloads: pick(false), OrderSensitive: true, KeepsNulls: true},
 		{Def: def("last", "Last value in order, NULL included", ex("SELECT last(x ORDER BY x) FROM (VALUES (2), (1)) t(x)", "2")), Overloads: pick(true), OrderSensitive: true, KeepsNulls: true},
 		{Def: also(def("any_value", "Some value that is not NULL", ex("SELECT any_value(x) FROM (VALUES (1)) t(x)", "1")), "arbitrary"), Overloads: pick(false)},
-		{Def: also(def("arg_min", "Value of the first argument where the second is least", ex("SELECT arg_min(x, y) FROM (VALUES ('a', 2), ('b', 1)) t(x, y)", "b")), "min_by", "argmin"), Overloads: by(false), KeepsNulls: true},
-		{Def: also(def("arg_max", "Value of the first argument where the second is greatest", ex("SELECT arg_max(x, y) FROM (VALUES ('a', 2), ('b', 1)) t(x, y)", "a")), "max_by", "argmax"), Overloads: by(true), KeepsNulls: true},
+		{Def: also(def("arg_min", "Value of the first argument where the second is least", ex("SELECT arg_min(x, y) FROM (VALUES ('a', 2), ('b', 1)) t(x, y)", "b")), "min_by", "argmin"), Overloads: by(false)},
+		{Def: also(def("arg_max", "Value of the first argument where the second is greatest", ex("SELECT arg_max(x, y) FROM (VALUES ('a', 2), ('b', 1)) t(x, y)", "a")), "max_by", "argmax"), Overloads: by(true)},
 	}
 }
 

@@ -51,7 +51,7 @@ func (x *exprBinder) aggregateCall(name string, e *sql.FuncCall) Expr {
 	args := inner.positional(e)
 	call.OrderBy = inner.aggregateOrder(e, args)
 	switch {
-	case e.WithinGroup && !f.OrderedSet:
+	case e.WithinGroup && !f.OrderedSet && name != "mode": // which is called both ways
 		failHint(e.Pos, sqlerr.WrongObjectType, "write ORDER BY inside the parentheses", "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name)
 	case e.WithinGroup:
 		for _, k := range call.OrderBy {

@@ -10,10 +10,8 @@ import (
 // pushAggregate groups by the outer columns too. Without groups of its own the aggregate has a row for every row of
 // the domain, also where no input row is.
 func (d *domain) pushAggregate(n *Aggregate) (Node, carriedCols) {
-	for _, s := range n.Sets {
-		if len(s) == 0 {
-			panic(unsupportedCorrelation("an empty grouping set"))
-		}
+	if slices.ContainsFunc(n.Sets, func(s []int) bool { return len(s) == 0 }) {
+		return d.push(d.u.o.ids.splitEmptySets(n))
 	}
 	agg, v := d.groupBy(n)
 	if len(n.Groups) > 0 {
@@ -35,6 +33,38 @@ func (d *domain) pushAggregate(n *Aggregate) (Node, carriedCols) {
 		cols, exprs = append(cols, w[c.ID].col), append(exprs, refTo(w[c.ID].col))
 	}
 	return &Project{Input: join, Columns: cols, Exprs: exprs}, w
+}
+
+// splitEmptySets writes each empty grouping set as an aggregate without groups, which has its row for no input too, and
+// appends their rows to those of the other sets.
+func (i *ids) splitEmptySets(n *Aggregate) Node {
+	out := &SetOp{Kind: Union, All: true, Columns: n.Cols()}
+	others := *n
+	others.Sets = slices.DeleteFunc(slices.Clone(n.Sets), func(s []int) bool { return len(s) == 0 })
+	if len(others.Sets) > 0 {
+		arm, _ := copyPlan(&others, i)
+		out.Args = append(out.Args, arm)
+	}
+	for range len(n.Sets) - len(others.Sets) {
+		arm, cols := copyPlan(&Aggregate{Input: n.Input, Aggregates: n.Aggregates}, i)
+		p := &Project{Input: arm}
+		for _, c := range n.GroupCols {
+			p.Exprs = append(p.Exprs, &Const{Value: vec.NullValue(c.Type)})
+		}
+		p.Exprs = append(p.Exprs, refsTo(cols)...)
+		if n.Grouping != nil {
+			p.Exprs = append(p.Exprs, &Const{Value: vec.IntValue(n.Grouping.Type, 1<<len(n.Groups)-1)})
+		}
+		for _, c := range n.Cols() {
+			p.Columns = append(p.Columns, i.fresh(c))
+		}
+		out.Args = append(out.Args, p)
+	}
+	if len(out.Args) == 1 {
+		p := out.Args[0].(*Project)
+		return &Project{Input: p.Input, Exprs: p.Exprs, Columns: n.Cols()}
+	}
+	return out
 }
 
 // groupBy pushes below n and adds the outer columns in front of its groups. The aggregates of an aggregate without

@@ -6,7 +6,7 @@ import "github.com/tidemarkdb/tidemark/vec"
 func markMetadata(_ *optimizer, n Node) Node {
 	return mapNode(n, func(n Node) Node {
 		agg, ok := n.(*Aggregate)
-		if !ok || len(agg.Groups) > 0 || len(agg.Aggregates) == 0 {
+		if !ok || len(agg.Groups) > 0 || len(agg.Sets) > 0 || len(agg.Aggregates) == 0 {
 			return n
 		}
 		scan, ok := agg.Input.(*Scan)

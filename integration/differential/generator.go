@@ -71,6 +71,9 @@ func (g *generator) types(n int) []typ {
 	out := make([]typ, n)
 	for i := range out {
 		out[i] = pick(g, scalars...)
+		if g.portable && out[i] == interval { // whose text is each system's own
+			out[i] = integer
+		}
 	}
 	return out
 }

@@ -75,11 +75,15 @@ func (g *generator) selection(types []typ, depth int) string {
 	if from != "" && g.chance(30) {
 		return g.grouped(types, from+where, depth)
 	}
-	window := from != "" && g.chance(20)
+	// One window call at most: with several, rows that tie could pair their values in more than one way.
+	window := -1
+	if from != "" && g.chance(20) {
+		window = g.IntN(len(types))
+	}
 	items := make([]string, len(types))
 	for i, t := range types {
 		e := ""
-		if window && g.chance(60) {
+		if i == window {
 			e = g.windowed(t)
 		}
 		if e == "" {
@@ -90,7 +94,7 @@ func (g *generator) selection(types []typ, depth int) string {
 	switch {
 	case g.chance(10):
 		return "SELECT DISTINCT " + strings.Join(items, ", ") + from + where
-	case from != "" && !window && g.chance(5):
+	case from != "" && window < 0 && g.chance(5):
 		return g.distinctOn(items, from+where)
 	}
 	return "SELECT " + strings.Join(items, ", ") + from + where

@@ -39,6 +39,9 @@ def text(value):
         if value.tzinfo:
             out += "+00"
         return out
+    if isinstance(value, datetime.time):
+        out = value.strftime("%H:%M:%S")
+        return out + ("%.6f" % (value.microsecond / 1e6))[1:].rstrip("0").rstrip(".")
     if isinstance(value, bytes):
         return "\\x" + value.hex()
     if isinstance(value, list):
@@ -54,7 +57,7 @@ def quoted(item):
 
 def run(connection, statement):
     result = connection.execute(statement)
-    if result.description is None:
+    if result is None or result.description is None:
         return {"kinds": [], "rows": []}
     rows = result.fetchall()
     return {"kinds": [kind(c[1]) for c in result.description], "rows": [[text(v) for v in row] for row in rows]}
