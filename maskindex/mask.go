@@ -1,6 +1,7 @@
 package maskindex
 
 import (
+	"slices"
 	"sync/atomic"
 	"weak"
 
@@ -19,9 +20,16 @@ type Mask struct {
 	bm   *roaring.Bitmap // nil: no row is dead, or all are when dead == rows
 	// The dense form is rebuilt when the collector took it: it costs microseconds, and many scans of one tablet share it.
 	dense atomic.Pointer[weak.Pointer[denseWords]]
+	list  atomic.Pointer[weak.Pointer[deadList]] // of a sparse mask, likewise
 }
 
 type denseWords struct{ words []uint64 }
+
+// deadList is the dead rows, ascending.
+type deadList struct{ rows []uint32 }
+
+// sparse is how many rows there are to one dead row, at least, for dead rows to be listed.
+const sparse = 8
 
 // NewMask returns the mask of a tablet of rows rows, of which those in dead, which may be nil, are dead. It keeps
 // dead, which must not change later. A bitmap with rows beyond the tablet is an error.
@@ -148,6 +156,39 @@ func (m *Mask) LiveWords(dst []uint64, from, n uint32) []uint64 {
 		trim(dst, max(rows, from)-from)
 	}
 	return dst
+}
+
+// DeadRows returns the dead rows in [from, from+n), counted from from on, in dst; false when they are too many to list.
+func (m *Mask) DeadRows(dst []int32, from, n uint32) ([]int32, bool) {
+	dst = dst[:0]
+	switch {
+	case m.None() || from >= m.rows:
+		return dst, true
+	case uint64(m.dead)*sparse > uint64(m.rows):
+		return nil, false
+	}
+	rows := m.listed()
+	at, _ := slices.BinarySearch(rows, from)
+	rows = rows[at:]
+	end, _ := slices.BinarySearch(rows[:min(len(rows), int(n))], from+n)
+	dst = slices.Grow(dst, end)[:end]
+	for i, r := range rows[:end] {
+		dst[i] = int32(r - from)
+	}
+	return dst, true
+}
+
+// listed returns the dead rows of the whole mask.
+func (m *Mask) listed() []uint32 {
+	if p := m.list.Load(); p != nil {
+		if d := p.Value(); d != nil {
+			return d.rows
+		}
+	}
+	d := &deadList{m.Bitmap().ToArray()}
+	w := weak.Make(d)
+	m.list.Store(&w)
+	return d.rows
 }
 
 // copyBits fills dst with the dense bits from row from on.

@@ -52,6 +52,7 @@ func checkRange(t *testing.T, m *Mask, dead []bool, from, n uint32) {
 	if len(d) != (int(n)+63)/64 || len(l) != len(d) {
 		t.Fatalf("[%d,+%d): %d and %d words", from, n, len(d), len(l))
 	}
+	checkList(t, m, dead, from, n)
 	count, all := uint32(0), true
 	for i := range uint32(len(d) * 64) {
 		inside := i < n && int(from+i) < len(dead)
@@ -123,5 +124,29 @@ func TestRemapMask(t *testing.T) {
 	rank := NewRank(roaring.BitmapOf(0, 2), 6) // 1 3 4 5 become 0 1 2 3
 	if got := rank.RemapMask(roaring.BitmapOf(0, 1, 2, 4, 5)); !got.Equals(roaring.BitmapOf(0, 2, 3)) {
 		t.Fatal(got)
+	}
+}
+
+func checkList(t *testing.T, m *Mask, dead []bool, from, n uint32) {
+	t.Helper()
+	rows, ok := m.DeadRows([]int32{-1, -2}, from, n)
+	if !ok {
+		if from >= uint32(len(dead)) || m.Dead()*sparse <= m.Rows() {
+			t.Fatalf("[%d,+%d): %d dead of %d are not listed", from, n, m.Dead(), m.Rows())
+		}
+		return
+	}
+	at := 0
+	for i := range n {
+		if int(from+i) >= len(dead) || !dead[from+i] {
+			continue
+		}
+		if at >= len(rows) || rows[at] != int32(i) {
+			t.Fatalf("[%d,+%d): dead row %d is not in its place", from, n, i)
+		}
+		at++
+	}
+	if at != len(rows) {
+		t.Fatalf("[%d,+%d): %d rows are listed, %d are dead", from, n, len(rows), at)
 	}
 }

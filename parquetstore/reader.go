@@ -23,7 +23,7 @@ type Reader struct {
 	runtime []liveBound // what runtime filters had published when spans were made
 	words   []uint64    // of the rows of the window, those that live
 	late    bool        // some rows of words are dead, and no selection says so yet
-	dead    int         // rows of the window that are
+	listed  bool        // those are in except, not in words
 	sel     vec.Selection
 	except  vec.Selection
 	started bool
@@ -162,8 +162,11 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 		return nil, n
 	}
 	first := r.f.groups[r.group].first + int64(from)
-	r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
-	live := vec.Bitmap(r.words).Count(n)
+	live, listed := r.listDead(uint32(first), n)
+	if !listed {
+		r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
+		live = vec.Bitmap(r.words).Count(n)
+	}
 	if c != nil {
 		c.RowsMasked.Add(int64(n - live))
 	}
@@ -173,11 +176,42 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 	case live == 0:
 		return nil, 0
 	case live > n-n/fewDead:
-		r.late, r.dead = true, n-live
+		r.late, r.listed = true, listed
 		return nil, live
+	case listed:
+		r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
 	}
 	r.sel = appendLive(r.sel[:0], r.words, n)
 	return r.sel, live
+}
+
+// listDead makes except the dead rows of the n from row first of the file on, and returns how many live; false where
+// the scan needs them as bits.
+func (r *Reader) listDead(first uint32, n int) (live int, ok bool) {
+	if !r.scan.Except || len(r.filters)+len(r.runtime)+len(r.scan.Filters) > 0 {
+		return 0, false
+	}
+	mask, ok := r.scan.Mask.(ListedMask)
+	if !ok {
+		return 0, false
+	}
+	dead, ok := mask.DeadRows(r.except, first, uint32(n))
+	if ok {
+		r.except = dead
+	}
+	return n - len(dead), ok
+}
+
+// exceptOf returns the dead rows among the n that live has looked at and more behind them.
+func (r *Reader) exceptOf(n int) vec.Selection {
+	if r.listed {
+		for len(r.except) > 0 && int(r.except[len(r.except)-1]) >= n {
+			r.except = r.except[:len(r.except)-1]
+		}
+		return r.except
+	}
+	r.except = appendDead(r.except[:0], r.words, n, n-vec.Bitmap(r.words).Count(n))
+	return r.except
 }
 
 // read evaluates the filters on rows from to limit and, when some are left, reads the scan's columns. It moves on to
@@ -200,16 +234,12 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 	}
 	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
 	if r.late {
-		dead := r.dead
-		if n < limit-from {
-			dead = n - vec.Bitmap(r.words).Count(n)
-		}
-		if dead == n {
+		switch dead := r.exceptOf(n); len(dead) {
+		case n:
 			return nil, nil
-		}
-		if dead > 0 {
-			r.except = appendDead(r.except[:0], r.words, n, dead)
-			b.Except = r.except
+		case 0:
+		default:
+			b.Except = dead
 		}
 	}
 	if !r.f.src.local {
@@ -345,10 +375,10 @@ func (r *Reader) dropDead(n int, sel vec.Selection) vec.Selection {
 		r.sel = appendLive(r.sel[:0], r.words, n)
 		return r.trim(n)
 	}
-	out, at := r.sel[:len(sel)], 0
+	out, at, words := r.sel[:len(sel)], 0, r.words
 	for _, row := range sel {
 		out[at] = row
-		at += int(r.words[row>>6] >> (uint(row) & 63) & 1)
+		at += int(words[row>>6] >> (uint(row) & 63) & 1)
 	}
 	r.sel = out[:at]
 	return r.trim(n)

@@ -14,6 +14,14 @@ type Mask interface {
 	LiveWords(dst []uint64, from, n uint32) []uint64
 }
 
+// ListedMask is a Mask that can tell dead rows one by one, which scans without filters prefer. It is optional.
+type ListedMask interface {
+	Mask
+	// DeadRows returns the dead rows in [from, from+n), counted from from on and ascending, in dst's memory where it
+	// suffices; false when they are too many to list.
+	DeadRows(dst []int32, from, n uint32) ([]int32, bool)
+}
+
 // RowFilter is a condition that the caller evaluates, before columns that no filter needs are decoded.
 type RowFilter struct {
 	Columns []int // places in File.Columns of what Select looks at

@@ -125,6 +125,15 @@ func randomPredicate(r *rand.Rand, columns []tablet.Column, rows [][]vec.Value) 
 	}
 }
 
+// listedMask lists the dead rows where less than half of them are dead.
+type listedMask struct{ roaringMask }
+
+func (m listedMask) DeadRows(dst []int32, from, n uint32) ([]int32, bool) {
+	live := vec.Bitmap(m.LiveWords(nil, from, n)).AppendSelection(nil, int(n))
+	dead := live.AppendComplement(dst[:0], int(n))
+	return dead, len(dead)*2 < int(n)
+}
+
 func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -156,6 +165,9 @@ func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 					dead.Add(r.Uint32N(3000))
 				}
 				s.Mask = newMask(dead, 3000)
+				if r.IntN(2) == 0 {
+					s.Mask = listedMask{newMask(dead, 3000)}
+				}
 			}
 			want := make([][]vec.Value, len(s.Columns)+1)
 			for row := range 3000 {
