@@ -59,7 +59,8 @@ func (p *pusher) push(n Node, conds []Expr) Node {
 		return p.setOp(n, conds)
 	case *CTE:
 		c := *n
-		c.Def, c.Body = keepCols(p.push(n.Def, nil), n.Def.Cols()), p.push(n.Body, conds)
+		c.Body = p.push(n.Body, conds)
+		c.Def = keepCols(p.push(n.Def, wantedByAll(n, c.Body)), n.Def.Cols())
 		return &c
 	case *Scan:
 		if n.Sample == nil && len(conds) > 0 {
