@@ -16,6 +16,9 @@
 //   - A query reads one pinned snapshot; what commits meanwhile it never sees.
 //   - A result ends with a nil batch or an error, never silently short. Close is idempotent and stops the work.
 //   - A statement that changes something has done so when Query or Execute returns, whether or not the result is read.
+//   - Rows that a statement changes are masked where they lie and added anew, in one edit of the table. Edits of
+//     different rows of a tablet unite when they commit; of two of one row, or that add one key, the first wins.
+//   - A table's ingestion has one owner. Every commit of its worker carries the epoch of its acquisition.
 //   - A panic in a statement becomes an error of that statement with SQLSTATE XX000.
 //
 // # Adding a statement

@@ -10,6 +10,10 @@
 // A failure marked permanent, or one that exhausts its [Budget], ends the attachment in state error with a durable
 // reason, followed by the final drain of what was staged. Other failures are retried from the committed position.
 //
+// A table in write mode has no staging: a window's keys are looked for in the table as it is when the window commits,
+// the rows found are masked and the new ones added, in the commit that advances the position. A statement of a user
+// that commits in between makes the worker look again.
+//
 //	source -> window -> seal (newest of each key, missing values filled, sorted) -> tablets -> commit -> ack
 //
 // # Invariants
