@@ -10,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/extension"
 	. "github.com/tidemarkdb/tidemark/integration/enginetest"
+	"github.com/tidemarkdb/tidemark/integration/scripted"
 	"github.com/tidemarkdb/tidemark/objstore"
 	"github.com/tidemarkdb/tidemark/objstore/errstore"
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -152,4 +153,81 @@ func TestWrongStatements(t *testing.T) {
 	} {
 		Refuses(t, h.s, statement, want[0], want[1])
 	}
+}
+
+// shortBudget lets three failures end an attachment.
+const shortBudget = "SET execution.cdc.retry_budget_min_failures = 3; SET execution.cdc.retry_budget_min_window = '1 millisecond'"
+
+func TestWritesThatKeepFailingEndTheAttachment(t *testing.T) {
+	store, on, _ := failing(t, func(c errstore.Call) bool {
+		return c.Op == errstore.OpCreate && strings.HasSuffix(c.Path, ".parquet")
+	})
+	h := newHouse(t, store)
+	h.source.Commit(put(extension.Insert, 1, 1))
+	Rows(t, h.s, shortBudget+";"+fmt.Sprintf(setUp, "1 hour"))
+	h.caughtUp()
+	h.source.Commit(put(extension.Insert, 2, 2))
+	h.caughtUp()
+	at := h.source.End()
+	on.Store(true)
+	h.source.Commit(put(extension.Insert, 3, 3))
+	UntilRow(t, h.s, "SELECT state, has_worker, last_error LIKE '%no space left on device%' FROM information_schema.cdc_ingests", "error|f|t")
+	Refuses(t, h.s, "ALTER CDC TABLE orders RESUME", sqlerr.ObjectNotInPrerequisite, "no space left on device")
+	Expect(t, h.s, "SELECT count(*) FROM orders", fmt.Sprint(at))
+	on.Store(false)
+	Rows(t, h.s, "ALTER CDC TABLE orders DETACH STREAM; ALTER CDC TABLE orders ATTACH STREAM changes; ALTER CDC TABLE orders RESUME")
+	h.caughtUp()
+	h.same()
+}
+
+func TestCascadesThatKeepFailingEndTheAttachmentWithoutADrain(t *testing.T) {
+	store, on, hits := failing(t, errstore.Matching("masks/", errstore.OpCreate))
+	h := newHouse(t, store)
+	for id := range int64(100) {
+		h.source.Commit(put(extension.Insert, id, id))
+	}
+	Rows(t, h.s, shortBudget+";"+fmt.Sprintf(setUp, "20 milliseconds"))
+	h.caughtUp()
+	on.Store(true)
+	h.source.Commit(put(extension.Update, 1, 2), put(extension.Delete, 2, 0))
+	UntilRow(t, h.s, "SELECT state, has_worker, last_error LIKE '%staging maintenance%no space left on device%' FROM information_schema.cdc_ingests", "error|f|t")
+	if n := hits.Load(); n != 3 {
+		t.Errorf("%d attempts, want 3: applying is what failed, so there is no final drain", n)
+	}
+	UntilRow(t, h.s, "SELECT staging_tablets > 0 FROM information_schema.tables WHERE table_name = 'orders'", "t")
+	h.same() // reads resolve what is staged
+	on.Store(false)
+	Rows(t, h.s, "ALTER CDC TABLE orders DETACH STREAM; ALTER CDC TABLE orders ATTACH STREAM changes; ALTER CDC TABLE orders RESUME")
+	UntilRow(t, h.s, "SELECT staging_tablets FROM information_schema.tables WHERE table_name = 'orders'", "0")
+	h.same()
+}
+
+func TestTheFinalDrainGivesUp(t *testing.T) {
+	store, on, hits := failing(t, errstore.Matching("masks/", errstore.OpCreate))
+	h := newHouse(t, store)
+	for id := range int64(100) {
+		h.source.Commit(put(extension.Insert, id, id))
+	}
+	Rows(t, h.s, shortBudget+";"+fmt.Sprintf(setUp, "1 hour"))
+	h.caughtUp()
+	h.source.Commit(put(extension.Update, 1, 2), put(extension.Delete, 2, 0))
+	h.caughtUp()
+	on.Store(true)
+	h.database.SetFault(func(stage scripted.Stage) error {
+		if stage == scripted.Reading {
+			return extension.Permanent(sqlerr.New(sqlerr.DatatypeMismatch, "the source changed"))
+		}
+		return nil
+	})
+	UntilRow(t, h.s, "SELECT state, has_worker, last_error FROM information_schema.cdc_ingests", "error|f|the source changed")
+	if n := hits.Load(); n != 3 {
+		t.Errorf("%d attempts to drain, want those of the budget, 3", n)
+	}
+	on.Store(false)
+	if err := h.engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.open() // the drain does not resume after a restart
+	Expect(t, h.s, "SELECT staging_tablets > 0 FROM information_schema.tables WHERE table_name = 'orders'", "t")
+	h.same()
 }

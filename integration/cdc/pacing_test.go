@@ -1,0 +1,91 @@
+package cdc
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tidemarkdb/tidemark/engine"
+	. "github.com/tidemarkdb/tidemark/integration/enginetest"
+	"github.com/tidemarkdb/tidemark/integration/scripted"
+)
+
+const applied = "SELECT apply_count FROM information_schema.cdc_ingests"
+
+func TestDefaultsOfTheSettings(t *testing.T) {
+	s := Session(t, Open(t, engine.Options{}))
+	for name, want := range map[string]string{
+		"execution.cdc.append_max_read_ms": "2000", "execution.cdc.append_max_rows": "2000000", "execution.cdc.append_max_threads": "0",
+		"execution.cdc.retry_budget_min_failures": "10", "execution.cdc.retry_budget_min_window": "4h0m0s",
+	} {
+		Expect(t, s, "SHOW "+name, want)
+	}
+}
+
+// TestABacklogDoesNotStretchTheWindow reads a stream that never pauses and never reaches the limit of rows: only the
+// window can end an append.
+func TestABacklogDoesNotStretchTheWindow(t *testing.T) {
+	h := newHouse(t)
+	Rows(t, h.s, `SET execution.cdc.append_max_read_ms = 30; SET execution.cdc.append_max_rows = 2000000000;
+		CREATE STREAM endless FROM GENERATOR WITH (keys = 100, rate = 0, seed = 1);
+		CREATE CDC TABLE busy (id BIGINT, version BIGINT, PRIMARY KEY (id) NOT ENFORCED);
+		ALTER CDC TABLE busy ATTACH STREAM endless; ALTER CDC TABLE busy RESUME`)
+	UntilRow(t, h.s, "SELECT apply_count >= 4 FROM information_schema.cdc_ingests", "t")
+	if n := series(t, h.engine)["staging_append_operations_total{outcome=empty}"]; n != 0 {
+		t.Errorf("%v appends of an endless backlog were empty", n)
+	}
+	Rows(t, h.s, "ALTER CDC TABLE busy SUSPEND")
+}
+
+// TestAPauseDoesNotEndTheAppend commits twice within one window.
+func TestAPauseDoesNotEndTheAppend(t *testing.T) {
+	h := newHouse(t)
+	h.table("")
+	h.resume()
+	UntilRow(t, h.s, ingests, "enabled|streaming|t")
+	Rows(t, h.s, "SET execution.cdc.append_max_read_ms = 3000")
+	h.source.Commit(insert(1, 1, "aligns the windows"))
+	h.caughtUp(h.s)
+	h.source.Commit(insert(2, 2, "x"))
+	h.caughtUp(h.s) // the first append with the long window ended: the next window has just begun
+	before := One(t, h.s, applied)
+	h.source.Commit(insert(3, 3, "x"))
+	time.Sleep(30 * time.Millisecond)
+	h.source.Commit(insert(4, 4, "x"))
+	h.caughtUp(h.s)
+	var n int
+	fmt.Sscan(before, &n)
+	Expect(t, h.s, applied, fmt.Sprint(n+1))
+	h.same(h.s, "orders")
+}
+
+// TestAnAppendEndsAtABoundary lets the number of events end appends, never the window.
+func TestAnAppendEndsAtABoundary(t *testing.T) {
+	h := newHouse(t)
+	h.table("")
+	Rows(t, h.s, "SET execution.cdc.append_max_read_ms = 3600000; SET execution.cdc.append_max_rows = 10")
+	h.resume()
+	UntilRow(t, h.s, ingests, "enabled|streaming|t")
+	rows := func(from, n int64) (changes []scripted.Change) {
+		for id := from; id < from+n; id++ {
+			changes = append(changes, insert(id, id, "x"))
+		}
+		return changes
+	}
+	h.source.Commit(rows(0, 7)...)
+	h.source.Commit(rows(100, 7)...) // 14 events: the tenth lies in the middle of this transaction
+	h.caughtUp(h.s)
+	Expect(t, h.s, applied, "1")
+	Expect(t, h.s, "SELECT count(*) FROM orders", "14")
+	h.source.Commit(rows(200, 95)...) // longer than an append may be: applied whole
+	h.caughtUp(h.s)
+	Expect(t, h.s, applied, "2")
+	h.source.Commit(rows(300, 3)...)
+	Expect(t, h.s, "SELECT count(*) FROM orders", "109") // still within its window
+	h.suspend()
+	Expect(t, h.s, "SELECT count(*) FROM orders", "109")
+	Rows(t, h.s, "SET execution.cdc.append_max_read_ms = 2")
+	h.resume()
+	h.caughtUp(h.s)
+	h.same(h.s, "orders")
+}
