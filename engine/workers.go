@@ -79,7 +79,10 @@ func (w *workers) drive(e *Engine, ctx context.Context, id tablet.TableID, r *ru
 			log.Error("cascades ended", "error", err)
 		}
 	}()
-	if err := guard(func() error { return r.worker.Run(ctx) }); err != nil {
+	if err := guard(func() error {
+		_ = r.worker.Run(ctx) // it has logged and recorded why it stopped
+		return nil
+	}); err != nil {
 		log.Error("worker ended", "error", err)
 	}
 	stopCascades()
