@@ -53,6 +53,9 @@ type caseNode struct {
 }
 
 func (c *caseNode) eval(in *input) (*vec.Vector, error) {
+	if c.masks() {
+		return c.mask(in)
+	}
 	rows := []int32(vec.Sequence(in.n))
 	out := newPieces(c.t, in.n)
 	from := in
@@ -91,6 +94,33 @@ func (c *caseNode) eval(in *input) (*vec.Vector, error) {
 		out.put(c.t, v, rows)
 	}
 	return out.vector(), nil
+}
+
+// masks reports CASE WHEN ... THEN column END, whose value is the column with more NULLs.
+func (c *caseNode) masks() bool {
+	if len(c.when) != 1 || c.els != nil {
+		return false
+	}
+	_, ok := c.then[0].(colNode)
+	return ok
+}
+
+func (c *caseNode) mask(in *input) (*vec.Vector, error) {
+	v, err := c.when[0].eval(in)
+	if err != nil {
+		return nil, err
+	}
+	if c.hit = trueRows(c.hit[:0], v, in.n); len(c.hit) == 0 {
+		return vec.NullOf(c.t, in.n), nil
+	}
+	if v, err = c.then[0].eval(in); err != nil || len(c.hit) == in.n {
+		return v, err
+	}
+	taken := vec.NewBitmap(in.n)
+	for _, r := range c.hit {
+		taken.Set(int(r))
+	}
+	return withValid(v, taken, in.n), nil
 }
 
 // branch computes n for some rows of in.
