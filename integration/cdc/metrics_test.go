@@ -176,7 +176,7 @@ func TestRenameMovesTheSeries(t *testing.T) {
 	h.caughtUp(h.s)
 	h.untilSeries("cascades_total{outcome=drained}", is(1))
 	h.untilSeries("cascades_total{outcome=empty}", func(v float64) bool { return v > 20 }) // the engine has long seen the first name
-	table := func(of string) string { // the table_id of the only table with that label
+	table := func(of string) string {                                                      // the table_id of the only table with that label
 		for name := range labelled(t, h.engine) {
 			if strings.Contains(name, ",table="+of+",") {
 				_, after, _ := strings.Cut(name, "table_id=")
