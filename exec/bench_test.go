@@ -2,7 +2,10 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/plan"
@@ -134,4 +137,68 @@ func drainAll(b *testing.B, root plan.Node, env *Env) {
 			return
 		}
 	}
+}
+
+// maskedDB hands out batches of which some rows in 100 do not count, as a selection.
+type maskedDB struct {
+	benchDB
+	percent int
+}
+
+func (db maskedDB) Scan(ctx context.Context, req *ScanRequest) (ScanSource, error) {
+	src, err := db.benchDB.Scan(ctx, req)
+	rng := rand.New(rand.NewPCG(7, 7))
+	var sel vec.Selection
+	for i := range int32(vec.BatchRows) {
+		if rng.IntN(100) >= db.percent {
+			sel = append(sel, i)
+		}
+	}
+	return &maskedScan{src.(*benchScan), sel}, err
+}
+
+type maskedScan struct {
+	*benchScan
+	sel vec.Selection
+}
+
+func (s *maskedScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
+	b, err := s.benchScan.Next(ctx, worker)
+	if b != nil && len(s.sel) < vec.BatchRows {
+		n, _ := slices.BinarySearch(s.sel, int32(b.N))
+		b.Sel = s.sel[:n]
+	}
+	return b, err
+}
+
+func BenchmarkMasked(b *testing.B) {
+	db := lineitem()
+	for _, q := range []struct{ name, sql string }{
+		{"sum", "select count(*), sum(l_extendedprice) from lineitem"},
+		{"product", "select sum(l_extendedprice * l_discount) from lineitem"},
+		{"group", "select l_returnflag, count(*), sum(l_extendedprice) from lineitem group by l_returnflag"},
+		{"extremes", "select min(l_shipdate), max(l_extendedprice) from lineitem"},
+	} {
+		for _, percent := range []int{0, 1, 10} {
+			b.Run(fmt.Sprintf("%s/%d%%", q.name, percent), func(b *testing.B) {
+				root, env := db.plan(b, q.sql), db.env(1)
+				env.Storage = maskedDB{db, percent}
+				before := cpuNanos(b)
+				for b.Loop() {
+					drainAll(b, root, env)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/lineRows, "ns/row")
+				b.ReportMetric(float64(cpuNanos(b)-before)/float64(b.N)/lineRows, "cpu-ns/row")
+			})
+		}
+	}
+}
+
+// cpuNanos returns what the process has used of all cores, which says more than the clock where others use them too.
+func cpuNanos(tb testing.TB) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }
