@@ -5,6 +5,7 @@
 #   make fuzz    every fuzz target for FUZZTIME (default 60s)
 #   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
 #   make tpc     TPC-H, TPC-DS and ClickBench's shapes checked against DuckDB at scale SCALE (default 1)
+#   make differential  random queries compared with PostgreSQL and DuckDB: QUERIES (default 20000) from SEED
 #   make chaos   the Postgres kill test for CHAOS_SECONDS (default 600) with SEED
 #   make model   random lives of CDC tables: SEEDS (default 10000) from SEED on
 #   make soak    a CDC table under updates for SOAK_SECONDS (default 600) with SEED
@@ -15,6 +16,7 @@ export CGO_ENABLED ?= 0
 FUZZTIME    ?= 60s
 CHAOS_SECONDS ?= 600
 SEED        ?= 1
+QUERIES     ?= 20000
 SCALE       ?= 1
 CACHE       := $(CURDIR)/.cache
 export TIDEMARK_VENV ?= $(CACHE)/venv
@@ -22,7 +24,7 @@ export TIDEMARK_VENV ?= $(CACHE)/venv
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := $(CACHE)/bin/staticcheck
 
-.PHONY: test build lint race fuzz bench chaos tpc model soak clean
+.PHONY: test build lint race fuzz bench chaos tpc model soak differential clean
 
 test: build lint venv
 	go test -timeout 20m $$(go list ./... | grep -v /integration/)
@@ -75,6 +77,10 @@ model:
 SOAK_SECONDS ?= 600
 soak:
 	TIDEMARK_SOAK_SECONDS=$(SOAK_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 600m -v ./integration/soak
+
+differential: venv
+	TIDEMARK_QUERIES=$(QUERIES) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 120m ./integration/differential
+	TIDEMARK_SLT_PEERS=1 go test -count=1 ./integration/slt
 
 clean:
 	rm -rf $(CACHE)

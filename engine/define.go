@@ -44,6 +44,11 @@ func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t
 	if err != nil {
 		return nil, err
 	}
+	if t.Temp { // the schema for it may have been made just now
+		var release func()
+		snapshot, release = s.snapshot()
+		defer release()
+	}
 	if t.As != nil {
 		return s.createTableAs(ctx, snapshot, t, o)
 	}

@@ -29,10 +29,19 @@ func split(n sql.Name) (object, error) {
 		Hintf("write schema.name").At(n.Position())
 }
 
+// known is the schema that a name stands for: DuckDB's scripts call the first schema main.
+func known(snapshot *catalog.Snapshot, schema string) string {
+	if schema == "main" && !snapshot.HasSchema("main") {
+		return "public"
+	}
+	return schema
+}
+
 // target returns the name of an object to be created.
 func (s *Session) target(snapshot *catalog.Snapshot, n sql.Name) (object, error) {
 	o, err := split(n)
 	if err != nil || o.schema != "" {
+		o.schema = known(snapshot, o.schema)
 		return o, err
 	}
 	o.schema, err = s.creationSchema(snapshot)
@@ -57,10 +66,11 @@ func (s *Session) relation(snapshot *catalog.Snapshot, n sql.Name) (*catalog.Tab
 
 func (s *Session) find(snapshot *catalog.Snapshot, schema, name string) (*catalog.Table, *catalog.View, error) {
 	if schema != "" {
-		return snapshot.Relation(schema, name)
+		return snapshot.Relation(known(snapshot, schema), name)
 	}
 	var missing error
 	for _, schema := range s.searchPath() {
+		schema = known(snapshot, schema)
 		if !snapshot.HasSchema(schema) {
 			continue
 		}

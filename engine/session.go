@@ -249,6 +249,7 @@ func (s *Session) searchPath() []string {
 // creationSchema returns the schema that unqualified new objects go to: the first of the search path that exists.
 func (s *Session) creationSchema(snapshot *catalog.Snapshot) (string, error) {
 	for _, name := range s.searchPath() {
+		name = known(snapshot, name)
 		if name != s.temp && snapshot.HasSchema(name) {
 			return name, nil
 		}

@@ -56,7 +56,7 @@ func (s *Session) configure(ctx context.Context, statement sql.Statement) (*Resu
 		}
 		snapshot, release := s.snapshot()
 		defer release()
-		if !snapshot.HasSchema(o.name) {
+		if !snapshot.HasSchema(known(snapshot, o.name)) {
 			return nil, sqlerr.New(sqlerr.InvalidSchema, "schema %q does not exist", o.name).
 				Hintf("SHOW SCHEMAS lists those that do").At(t.Pos)
 		}

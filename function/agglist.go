@@ -17,7 +17,7 @@ func listAggregates() []*extension.AggregateFunc {
 	}
 	return []*extension.AggregateFunc{
 		{Def: also(def("string_agg", "Join strings with a separator", ex("SELECT string_agg(x, ', ' ORDER BY x) FROM (VALUES ('b'), ('a')) t(x)", "a, b")), "listagg", "group_concat"),
-			Overloads: []extension.AggregateOverload{texts(textT), texts(byteaT)}, OrderSensitive: true, KeepsNulls: true},
+			Overloads: []extension.AggregateOverload{texts(textT), texts(byteaT), anyJoined()}, OrderSensitive: true, KeepsNulls: true},
 		{Def: also(def("array_agg", "Collect values, NULL included, into an array", ex("SELECT array_agg(x ORDER BY x DESC) FROM (VALUES (1), (2)) t(x)", "{2,1}")), "list"),
 			Overloads: []extension.AggregateOverload{list(vec.ArrayType, nil)}, OrderSensitive: true, KeepsNulls: true},
 		{Def: also(def("json_agg", "Collect values, NULL included, into a JSON array", ex("SELECT json_agg(x ORDER BY x) FROM (VALUES (1), (2)) t(x)", "[1, 2]")), "jsonb_agg", "json_group_array"),
@@ -25,6 +25,11 @@ func listAggregates() []*extension.AggregateFunc {
 		{Def: also(def("json_object_agg", "Collect pairs of name and value into a JSON object", ex("SELECT json_object_agg(k, v) FROM (VALUES ('a', 1)) t(k, v)", `{ "a" : 1 }`)), "jsonb_object_agg", "json_group_object"),
 			Overloads: []extension.AggregateOverload{aggregateBound(params(anyParam, anyParam), jsonObjects)}, OrderSensitive: true, KeepsNulls: true},
 	}
+}
+
+// anyJoined joins the texts of values of any type, by default with commas.
+func anyJoined() extension.AggregateOverload {
+	return aggregate(optional(params(anyParam, exact(textT)), 1), textT, types(textT, int4), func() extension.Accumulator { return &joined{t: textT} })
 }
 
 // joined is string_agg. Every value is stored with its separator in front; the first one's is cut off at the end, so
@@ -54,15 +59,24 @@ func (a *joined) add(g int, separator, text []byte) {
 }
 
 func (a *joined) Update(groups []uint32, args []*vec.Vector, n int) error {
+	var text []byte
 	for i := range n {
 		if args[0].IsNull(i) {
 			continue
 		}
 		var separator []byte
-		if !args[1].IsNull(i) {
+		switch {
+		case len(args) < 2:
+			separator = []byte{','}
+		case !args[1].IsNull(i):
 			separator = args[1].Bytes(i)
 		}
-		a.add(group(groups, i), separator, args[0].Bytes(i))
+		if args[0].Type.Phys() == vec.PhysBytes {
+			a.add(group(groups, i), separator, args[0].Bytes(i))
+			continue
+		}
+		text = vec.AppendText(text[:0], args[0], i)
+		a.add(group(groups, i), separator, text)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package function
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -50,12 +53,8 @@ func systemFamily() family {
 			}
 			return out.vector(textT), nil
 		})),
-		immutable(also(def("pg_typeof", "Type of the argument", ex("pg_typeof(1)", "integer")), "typeof"), lenient(params(anyParam), func(args []extension.Argument) (vec.Type, extension.Kernel, error) {
-			name := vec.StringValue(textT, typeOf(args[0]))
-			return textT, func(_ *extension.Eval, _ []*vec.Vector, n int) (*vec.Vector, error) {
-				return vec.ConstantOf(textT, name, n), nil
-			}, nil
-		})),
+		immutable(def("pg_typeof", "Type of the argument, by PostgreSQL's name", ex("pg_typeof(1)", "integer")), typeName(typeOf)),
+		immutable(def("typeof", "Type of the argument, by DuckDB's name", ex("typeof(1)", "INTEGER"), ex("typeof('a')", "VARCHAR")), typeName(duckTypeOf)),
 		immutable(def("hash", "64-bit hash of a value", ex("hash(1) = hash(1)", "t")), lenient(variadic(params(anyParam)), func([]extension.Argument) (vec.Type, extension.Kernel, error) {
 			return int8, func(_ *extension.Eval, args []*vec.Vector, n int) (*vec.Vector, error) {
 				hashes := make([]uint64, n)
@@ -88,6 +87,48 @@ func systemFamily() family {
 			return vec.NullOf(textT, c.n), nil
 		})),
 	}}
+}
+
+func typeName(name func(extension.Argument) string) extension.ScalarOverload {
+	return lenient(params(anyParam), func(args []extension.Argument) (vec.Type, extension.Kernel, error) {
+		value := vec.StringValue(textT, name(args[0]))
+		return textT, func(_ *extension.Eval, _ []*vec.Vector, n int) (*vec.Vector, error) {
+			return vec.ConstantOf(textT, value, n), nil
+		}, nil
+	})
+}
+
+// duckTypeOf is the type's name as DuckDB's typeof gives it.
+func duckTypeOf(a extension.Argument) string {
+	switch a.Type.ID {
+	case vec.Null:
+		return `"NULL"`
+	case vec.Text:
+		return "VARCHAR"
+	case vec.Bytea:
+		return "BLOB"
+	case vec.Float32:
+		return "FLOAT"
+	case vec.Float64:
+		return "DOUBLE"
+	case vec.Timestamp:
+		return "TIMESTAMP"
+	case vec.TimestampTZ:
+		return "TIMESTAMP WITH TIME ZONE"
+	case vec.Time:
+		return "TIME"
+	case vec.Decimal:
+		return fmt.Sprintf("DECIMAL(%d,%d)", a.Type.Precision, a.Type.Scale)
+	case vec.Array:
+		return duckTypeOf(extension.Argument{Type: *a.Type.Elem}) + "[]"
+	case vec.Struct:
+		fields := make([]string, len(a.Type.Fields))
+		for i, f := range a.Type.Fields {
+			fields[i] = f.Name + " " + duckTypeOf(extension.Argument{Type: f.Type})
+		}
+		return "STRUCT(" + strings.Join(fields, ", ") + ")"
+	}
+	return strings.ToUpper(a.Type.String())
 }
 
 // typeOf is the type's name as pg_typeof gives it, NUMERIC without parameters.

@@ -42,7 +42,7 @@ func regexFunctions() []*extension.ScalarFunc {
 		}))),
 		immutable(def("regexp_extract", "First match of a regular expression, or a group of it; empty when there is none", ex("regexp_extract('foobarbaz', 'b(..)', 1)", "ar")), on(optional(signature(textT, textT, int4), 1), textT, regexExtract)),
 		immutable(def("regexp_count", "Number of matches of a regular expression", ex("regexp_count('123456789012', '\\d{3}')", "4")), on(optional(signature(textT, textT, int4, textT), 2), int4, regexCount)),
-		immutable(def("regexp_instr", "Place of the n-th match of a regular expression, 0 when there is none", ex("regexp_instr('number of your street, town', '[^,]+', 1, 2)", "22")), on(optional(signature(textT, textT, int4, int4, int4, textT, int4), 5), int4, regexInstr)),
+		immutable(def("regexp_instr", "Place of the n-th match of a regular expression, 0 when there is none", ex("regexp_instr('number of your street, town', '[^,]+', 1, 2)", "23")), on(optional(signature(textT, textT, int4, int4, int4, textT, int4), 5), int4, regexInstr)),
 		immutable(def("regexp_substr", "The n-th match of a regular expression, NULL when there is none", ex("regexp_substr('number of your street, town', '[^,]+', 1, 2)", " town")), on(optional(signature(textT, textT, int4, int4, textT, int4), 4), textT, regexSubstr)),
 	}
 }

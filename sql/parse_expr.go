@@ -80,6 +80,9 @@ func (p *parser) infixPrecedence() precedence {
 		}
 		return symbolPrecedence(t.word)
 	}
+	if t.kind == tokenParam && t.word == "" { // behind an operand, ? is JSON's operator
+		return precOperator
+	}
 	if t.kind != tokenWord {
 		return precLowest
 	}
@@ -138,6 +141,14 @@ func (p *parser) infix(left Expr, prec precedence) Expr {
 
 // operatorSymbol reads a symbol or OPERATOR(pg_catalog.symbol).
 func (p *parser) operatorSymbol() string {
+	if t := p.tok(); t.kind == tokenParam {
+		p.advance()
+		if next := p.tok(); next.start == t.end && (p.atSymbol("|") || p.atSymbol("&")) {
+			p.advance()
+			return "?" + next.word
+		}
+		return "?"
+	}
 	if !p.at("operator") {
 		op := p.tok().word
 		p.advance()

@@ -14,15 +14,17 @@ type table struct {
 
 // from writes the FROM clause of a query and returns the columns it brings.
 func (g *generator) from(depth int) (string, []column) {
-	sql, columns := g.item(depth, false)
+	sql, columns := g.item(depth)
+	joined := 0 // where the columns begin that ON may refer to: those behind the last comma
 	for range g.IntN(3) {
 		right, more := "", []column(nil)
 		switch g.IntN(8) {
 		case 0:
-			right, more = g.item(depth, false)
+			right, more = g.item(depth)
 			sql += ", " + right
+			joined = len(columns)
 		case 1:
-			right, more = g.item(depth, false)
+			right, more = g.item(depth)
 			sql += " CROSS JOIN " + right
 		case 2:
 			if depth == 0 {
@@ -31,8 +33,8 @@ func (g *generator) from(depth int) (string, []column) {
 			right, more = g.lateral(columns, depth)
 			sql += right
 		default:
-			right, more = g.item(depth, false)
-			sql += g.join(columns, right, more)
+			right, more = g.item(depth)
+			sql += g.join(columns[joined:], right, more)
 		}
 		columns = append(columns, more...)
 	}
@@ -77,7 +79,7 @@ func (g *generator) lateral(left []column, depth int) (string, []column) {
 	types := g.types(1 + g.IntN(2))
 	alias := g.name("l")
 	query := g.query(types, depth-1)
-	return pick(g, " CROSS JOIN LATERAL ", ", LATERAL ") + "(" + query + ") AS " + alias + "(" + outputs(len(types)) + ")", named(alias, types)
+	return " CROSS JOIN LATERAL " + "(" + query + ") AS " + alias + "(" + outputs(len(types)) + ")", named(alias, types)
 }
 
 func named(alias string, types []typ) []column {
@@ -89,7 +91,7 @@ func named(alias string, types []typ) []column {
 }
 
 // item writes one table, subquery or function.
-func (g *generator) item(depth int, _ bool) (string, []column) {
+func (g *generator) item(depth int) (string, []column) {
 	alias := g.name("q")
 	switch n := g.IntN(100); {
 	case n < 15 && depth > 0:

@@ -73,7 +73,8 @@ func (g *generator) selection(types []typ, depth int) string {
 		where = " WHERE " + g.expr(boolean, depth)
 	}
 	if from != "" && g.chance(30) {
-		return g.grouped(types, from+where, depth)
+		g.scope = g.scope[:len(g.scope)-len(outer)] // an aggregate of outer columns alone would belong to the outer query
+		return g.grouped(types, from+where)
 	}
 	// One window call at most: with several, rows that tie could pair their values in more than one way.
 	window := -1
@@ -112,7 +113,7 @@ func (g *generator) distinctOn(items []string, rest string) string {
 }
 
 // grouped writes a SELECT with aggregates.
-func (g *generator) grouped(types []typ, rest string, depth int) string {
+func (g *generator) grouped(types []typ, rest string) string {
 	rows := g.scope
 	var keys []column
 	for range g.IntN(3) {

@@ -46,6 +46,8 @@ def text(value):
         return "\\x" + value.hex()
     if isinstance(value, list):
         return "{" + ",".join("NULL" if v is None else quoted(text(v)) for v in value) + "}"
+    if isinstance(value, (dict, tuple, datetime.timedelta)):
+        raise ValueError("a value of this type has no text in PostgreSQL's form")
     return str(value)
 
 
