@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -376,9 +375,4 @@ func atMostOneRow(n Node) bool {
 			exactlyOneRow(n)
 	}
 	return exactlyOneRow(n)
-}
-
-func unsupportedCorrelation(what string) fault {
-	return fault{sqlerr.New(sqlerr.FeatureNotSupported, "a correlated subquery with %s is not supported", what).
-		Hintf("rewrite it as a join")}
 }
