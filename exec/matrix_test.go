@@ -58,6 +58,9 @@ var matrixQueries = []string{
 	"select k, count(distinct s), count(*), sum(d) filter (where b), string_agg(id::text, ',' order by d desc, id) from t group by k",
 	// Rows that few conditions leave out must neither fail nor make a group.
 	"select sum(100 / k), max(100 / k) from t where k <> 0",
+	"select sum(100 / (id - 7)), count(d) from t where id <> 7",
+	"select s, count(*), sum(d), min(day), sum(f), count(*) filter (where b) from t where id <> 7 group by s",
+	"select id, count(*), avg(big), max(f) from t where id <> 7 group by id",
 	"select k, count(*), avg(big), max(f), count(day) from t where k <> 0 group by k",
 	"select s, count(*), sum(d), min(day), max(k), sum(f), count(*) filter (where b) from t where s <> 'a' group by s",
 	"select string_agg(s, ',' order by id) from t",

@@ -19,8 +19,12 @@ type rowSet struct {
 	ids    []uint32
 }
 
-// fewest is how small a share of a batch's rows may be left out for the batch to be kept whole: one in this many.
-const fewest = 6
+// How small a share of a batch's rows may be left out for the batch to be kept whole: one in this many. Where a
+// selection says which rows count, the others must first be found, which costs more than it saves when they are many.
+const (
+	fewest     = 6
+	fewestGaps = 32
+)
 
 // reset makes the set those rows of b that count, and reports whether b is to be kept whole.
 func (s *rowSet) reset(b *vec.Batch) bool {
@@ -28,7 +32,7 @@ func (s *rowSet) reset(b *vec.Batch) bool {
 	switch {
 	case b.Except != nil:
 		s.except = b.Except
-	case b.Sel != nil && (b.N-len(b.Sel))*fewest <= b.N:
+	case b.Sel != nil && (b.N-len(b.Sel))*fewestGaps <= b.N:
 		s.own = b.Sel.AppendComplement(s.own[:0], b.N)
 		s.except = s.own
 	default:
