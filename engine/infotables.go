@@ -68,7 +68,7 @@ func fillCDCIngests(v *virtualRows) {
 			lag = now.Sub(status.LastApplied).Milliseconds()
 		}
 		if lastError == "" {
-			lastError = status.LastError
+			lastError = r.diagnostic()
 		}
 		v.add(name, text(stream), string(t.Ingest.State), phase, true, status.ApplyCount, committed, lag, text(lastError), status.ErrorCount)
 	})

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/cascade"
@@ -31,9 +32,10 @@ type running struct {
 	metrics *metrics.Table
 	cascade *cascade.Cascade
 	epoch   uint64
-	stop    context.CancelFunc // ends reading and appends
-	done    chan struct{}      // closed when the worker and its cascades have ended
-	mu      sync.Mutex         // one cascade at a time
+	stop    context.CancelFunc    // ends reading and appends
+	done    chan struct{}         // closed when the worker and its cascades have ended
+	mu      sync.Mutex            // one cascade at a time
+	failing atomic.Pointer[error] // how the latest cascade ended, nil before the first
 }
 
 func (w *workers) start(e *Engine, table *catalog.Table, stream *catalog.Stream, def *extension.SourceDef) error {
@@ -97,6 +99,17 @@ func (w *workers) drive(e *Engine, ctx context.Context, id tablet.TableID, r *ru
 	w.wake()
 }
 
+// diagnostic returns the failure that is being retried, of appends or else of cascades; "" when there is none.
+func (r *running) diagnostic() string {
+	if last := r.worker.Status().LastError; last != "" {
+		return last
+	}
+	if err := r.failing.Load(); err != nil && *err != nil {
+		return "cascade: " + (*err).Error()
+	}
+	return ""
+}
+
 // drain is one cascade of the final drain.
 func (r *running) drain(ctx context.Context) (bool, error) {
 	r.mu.Lock()
@@ -125,6 +138,7 @@ func (e *Engine) cascades(ctx context.Context, id tablet.TableID, r *running, lo
 		case <-timer.C:
 		}
 		err := e.cascadeOnce(context.WithoutCancel(ctx), r)
+		r.failing.Store(&err)
 		switch {
 		case err == nil:
 			budget.Succeed()
@@ -260,7 +274,7 @@ func (e *Engine) supervise(ctx context.Context) {
 func (e *Engine) follow(known map[tablet.TableID]string) {
 	snapshot := e.catalog.Snapshot()
 	e.settleWorkers(snapshot)
-	for id, name := range known {
+	for id := range known {
 		table, ok := snapshot.TableByID(id)
 		if !ok {
 			delete(known, id)
@@ -268,14 +282,12 @@ func (e *Engine) follow(known map[tablet.TableID]string) {
 			e.stats.forget(id)
 			continue
 		}
-		if now := table.QualifiedName(); now != name {
-			known[id] = now
-			e.workers.mu.Lock()
-			if r := e.workers.running[id]; r != nil {
-				r.metrics.Rename(now)
-			}
-			e.workers.mu.Unlock()
+		known[id] = table.QualifiedName()
+		e.workers.mu.Lock()
+		if r := e.workers.running[id]; r != nil {
+			r.metrics.Rename(known[id]) // nothing when it is the same
 		}
+		e.workers.mu.Unlock()
 	}
 	for table := range snapshot.Tables("") {
 		if _, ok := known[table.ID]; !ok {
