@@ -19,8 +19,8 @@ ALTER CDC TABLE t ATTACH STREAM t_changes`
 // q1 is the query of the comparison that reads the whole table.
 const q1 = "SELECT count(*), sum(price) FROM t"
 
-// partOf returns the query that reads a part: 18 % of the span of days and the lower half of the quantities, a
-// twelfth of the rows. peers.py has the same shares of its own values.
+// partOf returns the query that reads a part: 18 % of the span of days and the lower half of the quantities, an
+// eleventh of the rows. peers.py has the same shares of its own values.
 func (h *house) partOf() string {
 	from := h.value("SELECT (min(day) + (max(day) - min(day)) * 2 / 5)::text FROM t")
 	to := h.value("SELECT (min(day) + (max(day) - min(day)) * 58 / 100)::text FROM t")
