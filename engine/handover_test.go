@@ -67,6 +67,9 @@ func TestTwoProcessesNeverBothCommit(t *testing.T) {
 			t.Fatalf("a process failed: %v", err)
 		}
 	}
+	until(t, "the last commit to be seen here", func() bool {
+		return rows(t, s, "SELECT coalesce(position, '') FROM information_schema.streams")[0] == "40000"
+	})
 	verify(t, s)
 	e.Close()
 }
