@@ -20,7 +20,9 @@ func (p *parser) returning() []SelectItem {
 
 func (p *parser) insert(pos int, with *With) Statement {
 	s := &Insert{With: with, Pos: pos}
-	p.expect("insert", "into")
+	p.expect("insert")
+	ignore := p.acceptAll("or", "ignore")
+	p.expect("into")
 	s.Table = p.name()
 	if p.accept("as") {
 		s.Alias = p.ident()
@@ -36,7 +38,9 @@ func (p *parser) insert(pos int, with *With) Statement {
 		_ = p.at("values") // for the hint
 		s.Source = p.query()
 	}
-	if p.at("on") {
+	if ignore { // SQLite's and DuckDB's spelling
+		s.OnConflict = &OnConflict{Pos: pos}
+	} else if p.at("on") {
 		s.OnConflict = p.onConflict()
 	}
 	s.Returning = p.returning()

@@ -122,7 +122,9 @@ func (p *parser) set() Statement {
 	case p.at("authorization"):
 		return p.setAlias(s, "session_authorization")
 	}
-	s.Name = p.settingName()
+	if s.Name = p.settingName(); s.Name == "schema" { // as DuckDB calls it
+		s.Name = "search_path"
+	}
 	if !p.acceptSymbol("=") {
 		p.expect("to")
 	}

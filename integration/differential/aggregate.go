@@ -26,11 +26,17 @@ func (g *generator) aggregate(t typ) string {
 		)
 	case number:
 		return g.one(
-			func() string { return "sum(" + distinct + arg(number) + ")" + filter },
+			func() string {
+				sum := "sum(" + distinct + arg(number) + ")" + filter
+				if g.portable { // DuckDB's has 38 digits, which leaves no room for another scale beside it
+					return "CAST(" + sum + " AS NUMERIC(18, 4))"
+				}
+				return sum
+			},
 			func() string { return pick(g, "min", "max") + "(" + arg(number) + ")" + filter },
 			func() string {
 				if g.portable {
-					return "sum(" + arg(number) + ")" + filter
+					return "max(" + arg(number) + ")" + filter
 				}
 				return "round(avg(" + distinct + arg(pick(g, number, integer)) + ")" + filter + ", 3)"
 			},

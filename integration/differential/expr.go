@@ -219,7 +219,7 @@ func (g *generator) booleanExpr(sub func(typ) string, depth int) string {
 		},
 		func() string {
 			return "(" + sub(text) + pick(g, " LIKE ", " NOT LIKE ", " ILIKE ") + pick(g, "'a%'", "'%an%'", "'_pple'", "'%'", "''", "'%\\%%'", "'A%e'") +
-				pick(g, "", " ESCAPE '\\'") + ")"
+				g.escape() + ")"
 		},
 		func() string {
 			if g.portable { // DuckDB orders rows with NULLs as it sorts them
@@ -228,6 +228,14 @@ func (g *generator) booleanExpr(sub func(typ) string, depth int) string {
 			return "((" + sub(integer) + ", " + sub(text) + ") " + g.comparison() + " (" + sub(integer) + ", " + sub(text) + "))"
 		},
 	)
+}
+
+// escape names the character that LIKE has by itself in PostgreSQL, and not in DuckDB.
+func (g *generator) escape() string {
+	if g.portable || g.chance(50) {
+		return " ESCAPE '\\'"
+	}
+	return ""
 }
 
 // subqueryTest writes EXISTS, IN, ANY or ALL.

@@ -74,7 +74,7 @@ func (g *generator) selection(types []typ, depth int) string {
 	}
 	if from != "" && g.chance(30) {
 		g.scope = g.scope[:len(g.scope)-len(outer)] // an aggregate of outer columns alone would belong to the outer query
-		return g.grouped(types, from+where)
+		return g.grouped(types, from+where, len(outer) > 0)
 	}
 	// One window call at most: with several, rows that tie could pair their values in more than one way.
 	window := -1
@@ -113,7 +113,7 @@ func (g *generator) distinctOn(items []string, rest string) string {
 }
 
 // grouped writes a SELECT with aggregates.
-func (g *generator) grouped(types []typ, rest string) string {
+func (g *generator) grouped(types []typ, rest string, inner bool) string {
 	rows := g.scope
 	var keys []column
 	for range g.IntN(3) {
@@ -123,7 +123,7 @@ func (g *generator) grouped(types []typ, rest string) string {
 			keys = append(keys, column{key, t})
 		}
 	}
-	by := g.groupBy(keys)
+	by := g.groupBy(keys, g.portable && inner)
 	items := make([]string, len(types))
 	for i, t := range types {
 		items[i] = fmt.Sprintf("%s AS c%d", g.overGroups(t, keys, rows), i)
@@ -135,7 +135,8 @@ func (g *generator) grouped(types []typ, rest string) string {
 	return "SELECT " + strings.Join(items, ", ") + rest + by + having
 }
 
-func (g *generator) groupBy(keys []column) string {
+// groupBy writes GROUP BY; plain without grouping sets, whose empty set DuckDB loses in correlated subqueries.
+func (g *generator) groupBy(keys []column, plain bool) string {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -144,7 +145,11 @@ func (g *generator) groupBy(keys []column) string {
 		refs[i] = k.ref
 	}
 	list := strings.Join(refs, ", ")
-	switch g.IntN(8) {
+	kind := g.IntN(8)
+	if plain {
+		kind = 7
+	}
+	switch kind {
 	case 0:
 		return " GROUP BY ROLLUP (" + list + ")"
 	case 1:

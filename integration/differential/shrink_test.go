@@ -2,6 +2,7 @@ package differential
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/integration/peer"
@@ -25,7 +26,9 @@ func (c comparison) differs(query string) (fault string, both bool) {
 	case wantErr != nil:
 		return "answers where " + c.theirs.Name() + " fails: " + firstLine(wantErr), false
 	}
-	return got.Compare(want, orders(query)), true
+	// Sums of floating point that differ in their last digits may sort either way.
+	inexact := slices.Contains(got.Kinds, peer.Float) || slices.Contains(want.Kinds, peer.Float)
+	return got.Compare(want, orders(query) && !inexact), true
 }
 
 // orders reports whether a query orders its rows by every column.
