@@ -175,7 +175,12 @@ func (t *table) readIndexes(ctx context.Context, conn *pgconn.PgConn, _ config) 
 	return nil
 }
 
+// readPublication reads the table's membership first and whether the publication exists last, so that one dropped in
+// between is seen as missing.
 func (t *table) readPublication(ctx context.Context, conn *pgconn.PgConn, c config) error {
+	if err := t.readMembership(ctx, conn, c); err != nil {
+		return err
+	}
 	got, err := rows(ctx, conn, `SELECT pubinsert, pubupdate, pubdelete, pubtruncate FROM pg_publication WHERE pubname = $1`, c.publication)
 	if err != nil || len(got) == 0 {
 		return err
@@ -183,15 +188,20 @@ func (t *table) readPublication(ctx context.Context, conn *pgconn.PgConn, c conf
 	r := got[0]
 	p := &t.publication
 	p.found, p.inserts, p.updates, p.deletes, p.trunc = true, str(r[0]) == "t", str(r[1]) == "t", str(r[2]) == "t", str(r[3]) == "t"
+	return nil
+}
+
+func (t *table) readMembership(ctx context.Context, conn *pgconn.PgConn, c config) error {
 	what := "NULL"
 	if t.server.version >= columnListVersion {
 		what = "rowfilter"
 	}
 	const member = ` FROM pg_publication_tables t WHERE pubname = $1 AND schemaname = $2 AND tablename = $3`
-	got, err = rows(ctx, conn, `SELECT `+what+member, c.publication, t.schema, t.name)
+	got, err := rows(ctx, conn, `SELECT `+what+member, c.publication, t.schema, t.name)
 	if err != nil || len(got) == 0 {
 		return err
 	}
+	p := &t.publication
 	p.member, p.filter, p.columns = true, str(got[0][0]), map[string]bool{}
 	if t.server.version < columnListVersion {
 		for _, c := range t.columns {
@@ -200,6 +210,7 @@ func (t *table) readPublication(ctx context.Context, conn *pgconn.PgConn, c conf
 		return nil
 	}
 	got, err = rows(ctx, conn, `SELECT unnest(t.attnames)`+member, c.publication, t.schema, t.name)
+	p.member = len(got) > 0 // it may have left the publication since
 	for _, r := range got {
 		p.columns[str(r[0])] = true
 	}
