@@ -33,6 +33,7 @@ func environment(name string, initial int) int {
 type server struct {
 	t            *testing.T
 	binary, root string
+	spill        string // what a killed server leaves there goes with the test
 	addr, http   string
 	process      *exec.Cmd
 	log          bytes.Buffer
@@ -48,7 +49,7 @@ func build(t *testing.T) string {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t, binary: build(t), root: t.TempDir(), addr: freeAddr(t), http: freeAddr(t)}
+	s := &server{t: t, binary: build(t), root: t.TempDir(), spill: t.TempDir(), addr: freeAddr(t), http: freeAddr(t)}
 	t.Cleanup(s.kill)
 	return s
 }
@@ -65,7 +66,7 @@ func freeAddr(t *testing.T) string {
 // start runs the server and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
-	s.process = exec.Command(s.binary, "serve", "--root", s.root, "--listen", s.addr, "--http", s.http)
+	s.process = exec.Command(s.binary, "serve", "--root", s.root, "--listen", s.addr, "--http", s.http, "--spill-dir", s.spill)
 	s.process.Stderr = &s.log
 	if err := s.process.Start(); err != nil {
 		s.t.Fatal(err)
