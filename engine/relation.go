@@ -10,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
 )
 
 // relations finds what names stand for in one statement of a session: plan.Catalog over a snapshot.
@@ -87,21 +88,9 @@ func (r *relations) Bind() *extension.TableBind {
 // planTable returns a table as the planner knows it.
 func (e *Engine) planTable(t *catalog.Table) *plan.Table {
 	return &plan.Table{
-		Schema: t.Schema, Name: t.Name, ID: uint64(t.ID), Columns: schemaOf(t), Key: placesOf(t, t.MergeKey),
-		Sorted: placesOf(t, t.SortColumns()), Stats: e.stats.of(t), Handle: t,
+		Schema: t.Schema, Name: t.Name, ID: uint64(t.ID), Columns: schemaOf(t), Key: tablestore.Places(t, t.MergeKey),
+		Sorted: tablestore.Places(t, t.SortColumns()), Stats: e.stats.of(t), Handle: t,
 	}
-}
-
-func placesOf(t *catalog.Table, fieldIDs []int32) []int {
-	var out []int
-	for _, id := range fieldIDs {
-		for i := range t.Columns {
-			if t.Columns[i].FieldID == id {
-				out = append(out, i)
-			}
-		}
-	}
-	return out
 }
 
 // tableSchemas returns the schemas of a snapshot that are not some session's temporary one, but for this session's.

@@ -132,14 +132,11 @@ func (b *loadBuffer) flush(ctx context.Context) error {
 	if b.rows == 0 {
 		return nil
 	}
-	cols := make([]*vec.Vector, len(b.table.Columns))
-	for c := range cols {
-		pieces := make([]*vec.Vector, len(b.batches))
-		for i, batch := range b.batches {
-			pieces[i] = batch.Cols[c]
-		}
-		cols[c] = vec.Concat(b.table.Columns[c].Type, pieces)
+	joined, err := tablestore.Concat(b.table.Columns, b.batches)
+	if err != nil {
+		return &applyError{err}
 	}
+	cols := joined.Cols
 	last := b.seq.Add(int64(b.rows))
 	ops, seqs := make([]int16, b.rows), make([]int64, b.rows)
 	for i := range seqs {
