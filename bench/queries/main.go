@@ -1,7 +1,7 @@
-// Command tpch runs SQL in an embedded engine and says how long it took. A driver writes one request a line to its
+// Command queries runs SQL in an embedded engine and says how long it took. A driver writes one request a line to its
 // standard input and reads one answer a line from its standard output, so that it can alternate engines query by query.
 //
-//	{"sql": "SELECT ...", "runs": 3}  ->  {"ms": [12.1, 11.8, 11.9], "rows": 4}
+//	{"sql": "SELECT ...", "runs": 3}  ->  {"ms": [12.1, 11.8, 11.9], "cpu": [20.3, 19.9, 20.0], "rows": 4}
 //	                                      {"error": "..."}
 //
 // The measurement itself is compare.py beside it.
@@ -16,6 +16,7 @@ import (
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/engine"
@@ -29,6 +30,7 @@ type request struct {
 
 type answer struct {
 	Millis []float64  `json:"ms,omitempty"`
+	CPU    []float64  `json:"cpu,omitempty"` // milliseconds of the whole process, user and system
 	Rows   int        `json:"rows"`
 	Values [][]string `json:"values,omitempty"`
 	Error  string     `json:"error,omitempty"`
@@ -41,7 +43,7 @@ func main() {
 	profile := flag.String("pprof", "", "serve profiles at `HOST:PORT`")
 	flag.Parse()
 	if err := run(*root, *threads, *cache, *profile); err != nil {
-		fmt.Fprintln(os.Stderr, "tpch:", err)
+		fmt.Fprintln(os.Stderr, "queries:", err)
 		os.Exit(1)
 	}
 }
@@ -51,7 +53,7 @@ func run(root string, threads int, cache int64, profile string) error {
 		go http.ListenAndServe(profile, nil)
 	}
 	if root == "" {
-		dir, err := os.MkdirTemp("", "tidemark-tpch-")
+		dir, err := os.MkdirTemp("", "tidemark-queries-")
 		if err != nil {
 			return err
 		}
@@ -86,14 +88,26 @@ func run(root string, threads int, cache int64, profile string) error {
 
 func measure(ctx context.Context, s *engine.Session, r request) (a answer) {
 	for i := range max(r.Runs, 1) {
-		begin := time.Now()
+		begin, cpu := time.Now(), processorTime()
 		values, rows, err := execute(ctx, s, r.SQL, r.Dump && i == max(r.Runs, 1)-1)
 		if err != nil {
 			return answer{Error: err.Error()}
 		}
-		a.Millis, a.Rows, a.Values = append(a.Millis, float64(time.Since(begin).Microseconds())/1000), rows, values
+		a.Millis, a.CPU = append(a.Millis, millis(time.Since(begin))), append(a.CPU, millis(processorTime()-cpu))
+		a.Rows, a.Values = rows, values
 	}
 	return a
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// processorTime is what the process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func execute(ctx context.Context, s *engine.Session, text string, dump bool) (values [][]string, rows int, err error) {
