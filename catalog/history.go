@@ -60,7 +60,7 @@ func (c *Catalog) pinOld(s *Snapshot, what string) (*Pin, error) {
 
 func tooOld(what string) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "%s is older than the data root keeps", what).
-		Hintf("name a later one; the setting of the retention says how long versions stay readable")
+		Hintf("name a later one; versions stay readable for the retention of the servers on the root, an hour unless they say otherwise")
 }
 
 // load returns the last version for which within holds; it must hold up to some version and for none after it.

@@ -33,6 +33,12 @@ const Database = "tidemark"
 // catalogPoll is how often commits of other engines on the root are looked for.
 const catalogPoll = 100 * time.Millisecond
 
+// DefaultRetention is how long versions that are not the newest stay readable unless Options say otherwise.
+const DefaultRetention = catalog.DefaultRetention
+
+// minRetention is the shortest retention of a root.
+const minRetention = time.Minute
+
 // Options open an engine. Root or Store is required.
 type Options struct {
 	Root  string         // directory of the data root, made when it does not exist
@@ -46,6 +52,10 @@ type Options struct {
 	// AllowPaths are folders whose files SQL may read. AllowAnyPath lifts the limit, for a shell of a user.
 	AllowPaths   []string
 	AllowAnyPath bool
+
+	// Retention is how long versions that are not the newest stay readable, and what they alone need on disk; 0: an hour.
+	// Less than a minute is refused: engines that share a root must have seen each other's commits by then.
+	Retention time.Duration
 
 	PageCacheBytes   int64  // of decoded pages; 0: 1 GiB
 	SpillDir         string // folder for temporary files; "": the system's
@@ -86,6 +96,10 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.Retention != 0 && options.Retention < minRetention {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "a retention of %v is too short", options.Retention).
+			Hintf("give %v or more", minRetention)
+	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
@@ -101,7 +115,9 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.catalog, err = catalog.Open(ctx, store, catalog.OpenOptions{ReadOnly: options.ReadOnly, Engine: e.name})
+	e.catalog, err = catalog.Open(ctx, store, catalog.OpenOptions{
+		ReadOnly: options.ReadOnly, Engine: e.name, Retention: options.Retention, Report: func(err error) { e.log.Warn("catalog upkeep", "error", err) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the data root: %w", err)
 	}

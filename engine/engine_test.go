@@ -292,3 +292,13 @@ func TestReadOnlyEngine(t *testing.T) {
 	refuses(t, reader, "ALTER CDC TABLE orders RESUME", sqlerr.ReadOnlyTransaction, "read-only")
 	refuses(t, reader, "CREATE TABLE t (a INTEGER)", sqlerr.ReadOnlyTransaction, "read-only")
 }
+
+func TestRetentionOfAnEngine(t *testing.T) {
+	if e, err := engine.Open(t.Context(), engine.Options{Root: t.TempDir(), Retention: time.Second}); sqlerr.Code(err) != sqlerr.InvalidParameterValue {
+		if err == nil {
+			e.Close()
+		}
+		t.Errorf("a retention of a second: %v, want 22023", err)
+	}
+	open(t, engine.Options{Retention: time.Minute})
+}

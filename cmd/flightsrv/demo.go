@@ -79,7 +79,7 @@ func (d *demonstration) run(ctx context.Context, length time.Duration) error {
 		return err
 	}
 	fmt.Fprintf(d.stdout, "A million rows load, then 10,000 changes a second follow. Connect meanwhile:\n\n%s\n", d.snippet())
-	client, err := dial(ctx, d.server.flightAddr, "", "")
+	client, err := dial(ctx, d.server.flightAddr, "", "", "")
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,19 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/flight"
 	arrowsql "github.com/apache/arrow-go/v18/arrow/flight/flightsql"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -26,9 +32,41 @@ type remote struct {
 	header metadata.MD
 }
 
+// transport reads an address as HOST:PORT, grpc://HOST:PORT or grpc+tls://HOST:PORT. With an authority file, TLS is meant
+// and the server's certificate must come from one in it; without, from one the system trusts.
+func transport(addr, authority string) (string, credentials.TransportCredentials, error) {
+	scheme, host, found := strings.Cut(addr, "://")
+	switch {
+	case !found && authority == "":
+		return addr, insecure.NewCredentials(), nil
+	case !found:
+		host = addr
+	case scheme == "grpc" && authority == "", scheme == "grpc+tcp" && authority == "":
+		return host, insecure.NewCredentials(), nil
+	case scheme != "grpc+tls":
+		return "", nil, fmt.Errorf("%w: address %q: write HOST:PORT or grpc+tls://HOST:PORT", errUsage, addr)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if authority != "" {
+		content, err := os.ReadFile(authority)
+		if err != nil {
+			return "", nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(content) {
+			return "", nil, fmt.Errorf("%s holds no certificate in PEM form", authority)
+		}
+	}
+	return host, credentials.NewTLS(config), nil
+}
+
 // dial connects to a server and, with a user, authenticates.
-func dial(ctx context.Context, addr, user, password string) (*remote, error) {
-	client, err := arrowsql.NewClient(addr, nil, nil, grpc.WithTransportCredentials(insecure.NewCredentials()),
+func dial(ctx context.Context, addr, authority, user, password string) (*remote, error) {
+	host, creds, err := transport(addr, authority)
+	if err != nil {
+		return nil, err
+	}
+	client, err := arrowsql.NewClient(host, nil, nil, grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)))
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -33,6 +34,9 @@ type serveConfig struct {
 	MetricsNamespace string            `json:"metrics_namespace"`
 	SpillDir         string            `json:"spill_dir"`
 	PageCacheBytes   int64             `json:"page_cache_bytes"`
+	Retention        string            `json:"retention"`
+	TLSCert          string            `json:"tls_cert"`
+	TLSKey           string            `json:"tls_key"`
 	Settings         map[string]string `json:"settings"`
 	Users            map[string]string `json:"users"` // user to password; without users there is no authentication
 	LogLevel         string            `json:"log_level"`
@@ -47,10 +51,14 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := level.UnmarshalText([]byte(config.LogLevel)); err != nil {
 		return fmt.Errorf("%w: log level %q is not known, it is debug, info, warn or error", errUsage, config.LogLevel)
 	}
+	retention, err := time.ParseDuration(config.Retention)
+	if err != nil || retention <= 0 {
+		return fmt.Errorf("%w: retention %q is not a length of time; write it as 30m or 24h", errUsage, config.Retention)
+	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	e, err := engine.Open(ctx, engine.Options{
 		Root: config.Root, ReadOnly: config.ReadOnly, Name: config.Name, Settings: config.Settings, AllowPaths: config.AllowPaths,
-		MetricsNamespace: config.MetricsNamespace, SpillDir: config.SpillDir, PageCacheBytes: config.PageCacheBytes, Log: log,
+		MetricsNamespace: config.MetricsNamespace, SpillDir: config.SpillDir, PageCacheBytes: config.PageCacheBytes, Retention: retention, Log: log,
 	})
 	if err != nil {
 		return err
@@ -60,7 +68,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "tidemark %s serves %s\n  Flight SQL  grpc://%s\n", release, config.Root, server.flightAddr)
+	scheme := "grpc"
+	if config.TLSCert != "" {
+		scheme = "grpc+tls"
+	}
+	fmt.Fprintf(stdout, "tidemark %s serves %s\n  Flight SQL  %s://%s\n", release, config.Root, scheme, server.flightAddr)
 	if server.httpAddr != "" {
 		fmt.Fprintf(stdout, "  metrics     http://%s/metrics\n", server.httpAddr)
 	}
@@ -73,7 +85,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func serveFlags(args []string, stdout io.Writer) (serveConfig, error) {
-	config := serveConfig{Listen: "127.0.0.1:31337", HTTP: "127.0.0.1:9090", LogLevel: "info"}
+	config := serveConfig{Listen: "127.0.0.1:31337", HTTP: "127.0.0.1:9090", LogLevel: "info", Retention: engine.DefaultRetention.String()}
 	file := ""
 	for i, a := range args { // the file first, so that flags override it
 		name, value, joined := strings.Cut(strings.TrimLeft(a, "-"), "=")
@@ -106,6 +118,9 @@ func serveFlags(args []string, stdout io.Writer) (serveConfig, error) {
 	flags.StringVar(&config.MetricsNamespace, "metrics-namespace", config.MetricsNamespace, "first `word` of the metrics' names; tidemark when empty")
 	flags.StringVar(&config.SpillDir, "spill-dir", config.SpillDir, "`directory` for temporary files; the system's when empty")
 	flags.Int64Var(&config.PageCacheBytes, "page-cache-bytes", config.PageCacheBytes, "memory for decoded pages; 0 for 1 GiB")
+	flags.StringVar(&config.Retention, "retention", config.Retention, "how long older versions stay readable, as 30m or 24h")
+	flags.StringVar(&config.TLSCert, "tls-cert", config.TLSCert, "PEM `file` with the server's certificate and its chain; plaintext when empty")
+	flags.StringVar(&config.TLSKey, "tls-key", config.TLSKey, "PEM `file` with the certificate's key")
 	flags.StringVar(&config.LogLevel, "log-level", config.LogLevel, "debug, info, warn or error")
 	paths := listFlag(config.AllowPaths)
 	flags.Var(&paths, "allow-path", "`directory` whose files SQL may read; may be repeated")
@@ -131,6 +146,13 @@ type running struct {
 // startServer listens and serves in the background.
 func startServer(e *engine.Engine, config serveConfig, log *slog.Logger) (*running, error) {
 	options := flightsql.Options{Log: log, Users: config.Users}
+	if config.TLSCert != "" || config.TLSKey != "" {
+		certificate, err := tls.LoadX509KeyPair(config.TLSCert, config.TLSKey)
+		if err != nil {
+			return nil, fmt.Errorf("certificate for TLS: %w; --tls-cert and --tls-key name PEM files that belong together", err)
+		}
+		options.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	}
 	if err := flightsql.CheckListen(config.Listen, options); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ type answer struct {
 func runSQL(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("sql", flag.ContinueOnError)
 	root := flags.String("root", "", "run embedded over the data root in this `directory`")
-	addr := flags.String("addr", "", "connect to the server at `HOST:PORT`")
+	addr := flags.String("addr", "", "connect to the server at `HOST:PORT`, or grpc+tls://HOST:PORT")
+	authority := flags.String("tls-ca", "", "PEM `file` of the authority that the server's certificate must come from; the system's when empty")
 	text := flags.String("c", "", "run this `SQL` and exit")
 	file := flags.String("f", "", "run the SQL in this `file` and exit")
 	format := flags.String("format", "table", "output: table, csv or json")
@@ -53,7 +54,7 @@ func runSQL(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if (*root == "") == (*addr == "") {
 		return fmt.Errorf("%w: give either --root or --addr", errUsage)
 	}
-	conn, err := connect(ctx, *root, *addr, *user, *password, *readOnly)
+	conn, err := connect(ctx, *root, *addr, *authority, *user, *password, *readOnly)
 	if err != nil {
 		return err
 	}
@@ -72,9 +73,9 @@ func runSQL(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	return s.prompt(ctx, stdin)
 }
 
-func connect(ctx context.Context, root, addr, user, password string, readOnly bool) (connection, error) {
+func connect(ctx context.Context, root, addr, authority, user, password string, readOnly bool) (connection, error) {
 	if addr != "" {
-		return dial(ctx, addr, user, password)
+		return dial(ctx, addr, authority, user, password)
 	}
 	e, err := engine.Open(ctx, engine.Options{Root: root, ReadOnly: readOnly, AllowAnyPath: true})
 	if err != nil {
