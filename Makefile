@@ -29,6 +29,8 @@ STATICCHECK := $(CACHE)/bin/staticcheck
 test: build lint venv
 	go test -timeout 20m $$(go list ./... | grep -v /integration/)
 	go test -p 1 -timeout 40m ./integration/...
+	go test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 10s -fuzzminimizetime 10x ./sql
+	go test -run '^$$' -fuzz '^FuzzPlanning$$' -fuzztime 10s -fuzzminimizetime 10x ./plan
 	$(MAKE) race
 
 build:
@@ -58,7 +60,7 @@ RACE_PACKAGES := ./objstore/... ./catalog/... ./maskindex/... ./parquetstore/...
 fuzz:
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
-	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
 	  done; done
 
 bench:
