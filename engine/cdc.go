@@ -113,7 +113,7 @@ func (e *Engine) dropAtSource(ctx context.Context, stream *catalog.Stream) error
 		return nil
 	}
 	source, err := def.Open(ctx, extension.OpenRequest{
-		Stream: stream.Name, Options: stream.Options.Values(), SpillDir: e.spillDir, Log: func(string, ...any) {},
+		Stream: stream.Name, Options: stream.Options.Values(), SpillDir: e.spill.path, Log: func(string, ...any) {},
 	})
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ type Engine struct {
 	store     *tablestore.Store
 	functions *extension.Registry
 	settings  values
-	spillDir  string
+	spill     *spillFolder
 
 	cdcMetrics  *metrics.CDC
 	registry    *prometheus.Registry
@@ -121,10 +121,9 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data root: %w", err)
 	}
-	e.spillDir, err = os.MkdirTemp(options.SpillDir, "tidemark-spill-")
-	if err != nil {
+	if e.spill, err = newSpillFolder(options.SpillDir, e.log); err != nil {
 		e.catalog.Close()
-		return nil, sqlerr.New(sqlerr.IOError, "making a folder for temporary files: %w", err)
+		return nil, err
 	}
 	e.store = tablestore.New(store, tablestore.Options{PageBytes: options.PageCacheBytes})
 	e.functions = builtins(options, e.store.Pages)
@@ -194,7 +193,7 @@ func (e *Engine) Close() error {
 		e.workers.stopAll(e)
 		e.cancel()
 		e.tasks.Wait()
-		err = errors.Join(e.store.Close(), e.catalog.Close(), os.RemoveAll(e.spillDir))
+		err = errors.Join(e.store.Close(), e.catalog.Close(), e.spill.remove())
 	})
 	return err
 }

@@ -234,12 +234,14 @@ var queriesSchema = vec.Schema{
 	column("query_id", vec.Int64Type), column("user_name", vec.TextType), column("query", vec.TextType),
 	column("start_time", vec.TimestampTZType), column("duration_ms", vec.Float64Type),
 }
+	column("memory_bytes", vec.Int64Type), column("peak_memory_bytes", vec.Int64Type), column("spilled_bytes", vec.Int64Type),
 
 func fillQueries(v *virtualRows) {
 	running, _ := v.session.engine.queries.list()
 	slices.SortFunc(running, func(a, b *queryEntry) int { return int(a.id - b.id) })
 	for _, q := range running {
-		v.add(q.id, q.user, q.text, vec.IntValue(vec.TimestampTZType, q.started.UnixMicro()), millis(time.Since(q.started)))
+		v.add(q.id, q.user, q.text, vec.IntValue(vec.TimestampTZType, q.started.UnixMicro()), millis(time.Since(q.started)),
+			q.usage.HeldBytes(), q.usage.PeakBytes(), q.usage.SpilledBytes())
 	}
 }
 
@@ -248,12 +250,13 @@ var historySchema = vec.Schema{
 	column("start_time", vec.TimestampTZType), column("duration_ms", vec.Float64Type), column("rows", vec.Int64Type),
 	column("sqlstate", vec.TextType), column("error", vec.TextType),
 }
+	column("peak_memory_bytes", vec.Int64Type), column("spilled_bytes", vec.Int64Type),
 
 func fillHistory(v *virtualRows) {
 	_, finished := v.session.engine.queries.list()
 	for _, q := range finished {
 		v.add(q.id, q.user, q.text, vec.IntValue(vec.TimestampTZType, q.started.UnixMicro()), millis(q.duration), q.rows,
-			text(q.code), text(q.message))
+			text(q.code), text(q.message), q.usage.PeakBytes(), q.usage.SpilledBytes())
 	}
 }
 

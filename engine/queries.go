@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/tidemarkdb/tidemark/exec"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 )
 
@@ -41,6 +42,7 @@ type queryEntry struct {
 	user    string
 	text    string
 	started time.Time
+	usage   exec.Usage
 
 	once     sync.Once
 	duration time.Duration

@@ -84,7 +84,7 @@ func (s *Session) env(ctx context.Context) *exec.Env {
 	}
 	return &exec.Env{
 		Storage: storage{s.engine.store}, Eval: s.eval(ctx), Threads: queryThreads(s.integer(settingThreads)),
-		MemoryBytes: memory, SpillDir: s.engine.spillDir,
+		MemoryBytes: memory, SpillDir: s.engine.spill.path, Usage: s.usage,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/exec"
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sql"
@@ -35,7 +36,8 @@ type Session struct {
 	tx       *transaction
 	prepared map[string]*sql.Prepare
 	random   randomSource
-	temp     string // name of the session's schema of temporary tables, "" before the first
+	usage    *exec.Usage // of the statement that runs
+	temp     string      // name of the session's schema of temporary tables, "" before the first
 
 	ingesting sync.Mutex    // one Ingest at a time
 	incoming  *plan.Virtual // rows of the running Ingest, else nil
@@ -123,6 +125,7 @@ func (s *Session) run(ctx context.Context, statement sql.Statement, text string,
 		return nil, err
 	}
 	entry := s.engine.queries.start(s.user, text)
+	s.usage = &entry.usage
 	cancelTimeout := func() {}
 	if millis := s.settings.integer("statement_timeout"); millis > 0 {
 		ctx, cancelTimeout = context.WithTimeout(ctx, time.Duration(millis)*time.Millisecond)

@@ -50,7 +50,7 @@ func (w *workers) start(e *Engine, table *catalog.Table, stream *catalog.Stream,
 		Threads: func() int { return e.pacing().Threads },
 	}
 	r.worker = ingest.NewWorker(ingest.Config{
-		Catalog: e.catalog, Store: e.store, Table: table.ID, Epoch: r.epoch, Def: def, Stream: stream, SpillDir: e.spillDir,
+		Catalog: e.catalog, Store: e.store, Table: table.ID, Epoch: r.epoch, Def: def, Stream: stream, SpillDir: e.spill.path,
 		Pacing: e.pacing, Budget: e.retryBudget, Metrics: r.metrics, Log: log,
 		Drain: func(ctx context.Context) (bool, error) { return r.drain(ctx) },
 	})

@@ -10,9 +10,42 @@ import (
 type budget struct {
 	limit int64 // 0: none
 	used  atomic.Int64
-	peak  atomic.Int64
+	usage *Usage // nil: nobody asks
 	// refuse, when set, is asked before every reservation; tests use it to fail at a chosen step.
 	refuse func(operator string, bytes int64) bool
+}
+
+// Usage is what a statement's queries hold and have spilled, summed over operators. Any goroutine may look at it.
+type Usage struct{ held, peak, spilled atomic.Int64 }
+
+// HeldBytes returns what blocking operators hold now of the memory limit.
+func (u *Usage) HeldBytes() int64 { return u.held.Load() }
+
+// PeakBytes returns the most they held at once.
+func (u *Usage) PeakBytes() int64 { return u.peak.Load() }
+
+// SpilledBytes returns what was written to temporary files so far.
+func (u *Usage) SpilledBytes() int64 { return u.spilled.Load() }
+
+func (u *Usage) hold(delta int64) {
+	if u == nil {
+		return
+	}
+	held := u.held.Add(delta)
+	for peak := u.peak.Load(); held > peak && !u.peak.CompareAndSwap(peak, held); peak = u.peak.Load() {
+	}
+}
+
+func (u *Usage) spill(bytes int64) {
+	if u != nil {
+		u.spilled.Add(bytes)
+	}
+}
+
+// forget gives back what operators of an ended query still had reserved.
+func (b *budget) forget() error {
+	b.usage.hold(-b.used.Swap(0))
+	return nil
 }
 
 // reservation is what one operator instance holds of a budget. One goroutine uses it at a time.
@@ -40,12 +73,11 @@ func (r *reservation) resize(n int64) bool {
 			r.b.used.Add(-delta)
 			return false
 		}
-		for peak := r.b.peak.Load(); used > peak && !r.b.peak.CompareAndSwap(peak, used); peak = r.b.peak.Load() {
-		}
 	} else {
 		r.b.used.Add(delta)
 	}
 	r.held = n
+	r.b.usage.hold(delta)
 	if r.m != nil {
 		r.m.holds(delta)
 	}

@@ -20,6 +20,8 @@ type Env struct {
 	MemoryBytes int64
 	// SpillDir is the folder for temporary files; "" forbids spilling, so that the bound is an error.
 	SpillDir string
+	// Usage, unless nil, is kept up to date with what the query holds and spills.
+	Usage *Usage
 }
 
 // Storage reads stored tables.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -114,6 +115,44 @@ func TestSpill(t *testing.T) {
 			t.Errorf("%s: nothing was spilled", sql)
 		}
 		rows.Close()
+	}
+}
+
+// TestFullDisk lets every write of a temporary file fail for want of space: the query says so and leaves no file.
+func TestFullDisk(t *testing.T) {
+	db := randomDB(15, 20000, 3000, 0.05)
+	for _, sql := range []string{
+		"select id, s, d from t order by s, d, id",
+		"select id, count(*), sum(d) from t group by id",
+		"select t.id, u.d from t join u on t.id = u.id",
+		"select id, sum(d) over (partition by id % 1000 order by id) from t",
+	} {
+		env, dir := db.env(2), t.TempDir()
+		env.SpillDir, env.MemoryBytes = dir, 1<<16
+		q := &query{env: env, threads: 2, budget: &budget{limit: env.MemoryBytes}, spill: newSpillFolder(dir, nil)}
+		kept := q.spill.open
+		q.spill.open = func(name string) (*os.File, error) {
+			if f, err := kept(name); err != nil {
+				return f, err
+			} else if err := f.Close(); err != nil {
+				return nil, err
+			}
+			return os.OpenFile("/dev/full", os.O_RDWR, 0)
+		}
+		rows, err := q.run(context.Background(), db.plan(t, sql))
+		if err == nil {
+			_, err = readAll(rows)
+			rows.Close()
+		}
+		if sqlerr.Code(err) != sqlerr.DiskFull {
+			t.Errorf("%s: %v, want SQLSTATE %s", sql, err, sqlerr.DiskFull)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s: %v is left in the folder for temporary files", sql, left)
+		}
+		if held := q.budget.used.Load(); held != 0 {
+			t.Errorf("%s: %d bytes are still reserved", sql, held)
+		}
 	}
 }
 

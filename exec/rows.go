@@ -23,7 +23,7 @@ type Rows struct {
 
 // Run starts the query whose optimised plan is root. Its result must be closed. ctx bounds the whole query.
 func Run(ctx context.Context, root plan.Node, env *Env) (*Rows, error) {
-	q := &query{env: env, threads: env.Threads, budget: &budget{limit: env.MemoryBytes}}
+	q := &query{env: env, threads: env.Threads, budget: &budget{limit: env.MemoryBytes, usage: env.Usage}}
 	if q.threads <= 0 {
 		q.threads = runtime.GOMAXPROCS(0)
 	}
@@ -32,7 +32,10 @@ func Run(ctx context.Context, root plan.Node, env *Env) (*Rows, error) {
 
 func (q *query) run(ctx context.Context, root plan.Node) (*Rows, error) {
 	q.ctx, q.cancel = context.WithCancelCause(ctx)
-	q.spill = newSpillFolder(q.env.SpillDir)
+	if q.spill == nil { // tests bring their own
+		q.spill = newSpillFolder(q.env.SpillDir, q.env.Usage)
+	}
+	q.onClose(q.budget.forget)
 	q.onClose(q.spill.remove)
 	r := &Rows{q: q, schema: schemaOf(root), root: &nodeMetrics{name: "Result"}, done: make(chan struct{})}
 	c := &compiler{q: q, current: r.root, ctes: map[int]*sharedRows{}}

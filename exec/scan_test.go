@@ -168,7 +168,7 @@ func sequence(n int, step int64) []int64 {
 // TestSpillFiles damages temporary files at every byte: reading reports it. Files are gone after Close.
 func TestSpillFiles(t *testing.T) {
 	dir := t.TempDir()
-	folder := newSpillFolder(dir)
+	folder := newSpillFolder(dir, nil)
 	file, err := folder.create(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -3,11 +3,13 @@ package exec
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/zeebo/xxh3"
@@ -24,12 +26,18 @@ func (t *ticket) take() int { return int(t.n.Add(1) - 1) }
 // spillFolder holds the temporary files of one query.
 type spillFolder struct {
 	parent string
+	usage  *Usage
 	mu     sync.Mutex
 	dir    string // made when first needed
+	open   func(name string) (*os.File, error)
 	files  []*spillFile
 }
 
-func newSpillFolder(parent string) *spillFolder { return &spillFolder{parent: parent} }
+func newSpillFolder(parent string, usage *Usage) *spillFolder {
+	return &spillFolder{parent: parent, usage: usage, open: func(name string) (*os.File, error) {
+		return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}}
+}
 
 // enabled reports whether spilling is allowed.
 func (f *spillFolder) enabled() bool { return f.parent != "" }
@@ -49,11 +57,11 @@ func (f *spillFolder) create(m *nodeMetrics) (*spillFile, error) {
 		f.dir = dir
 	}
 	name := filepath.Join(f.dir, fmt.Sprintf("%d.spill", len(f.files)))
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := f.open(name)
 	if err != nil {
 		return nil, spillError("create the temporary file", name, err)
 	}
-	s := &spillFile{f: file, m: m}
+	s := &spillFile{f: file, m: m, usage: f.usage}
 	f.files = append(f.files, s)
 	return s, nil
 }
@@ -77,6 +85,10 @@ func (f *spillFolder) remove() error {
 }
 
 func spillError(doing, path string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return sqlerr.New(sqlerr.DiskFull, "cannot %s %s: %w", doing, path, err).
+			Hintf("free space in the folder for temporary files or name a larger one, raise execution.memory_limit so that less is spilled, or make the query hold fewer rows at once")
+	}
 	return sqlerr.New(sqlerr.IOError, "cannot %s %s: %w", doing, path, err).
 		Hintf("check the space and permissions of the folder for temporary files, or raise execution.memory_limit so that nothing is spilled")
 }
@@ -89,10 +101,11 @@ func spillError(doing, path string, err error) error {
 //	+--------+--------+-------------+------------------+
 //	   u32      u32        u64
 type spillFile struct {
-	f    *os.File
-	m    *nodeMetrics
-	mu   sync.Mutex
-	size int64
+	f     *os.File
+	m     *nodeMetrics
+	usage *Usage
+	mu    sync.Mutex
+	size  int64
 }
 
 const spillHeader = 16
@@ -129,6 +142,7 @@ func (s *spillFile) write(b *vec.Batch) (spilled, error) {
 	if s.m != nil {
 		s.m.spill.Add(int64(len(block)))
 	}
+	s.usage.spill(int64(len(block)))
 	return spilled{file: s, at: at, size: len(block), rows: b.N}, nil
 }
 
