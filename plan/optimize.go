@@ -35,6 +35,7 @@ var rules = []rule{
 	{"push limits", pushLimits},
 	{"prune columns", pruneColumns},
 	{"drop dependent groups", dropDependentGroups},
+	{"factor sums", factorSums},
 	{"metadata answers", markMetadata},
 	{"prefix ranges", addPrefixRanges},
 	{"choose sides", chooseSides},
