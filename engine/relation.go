@@ -82,7 +82,9 @@ func (r *relations) Functions() *extension.Registry { return r.session.engine.fu
 
 // Bind implements plan.Catalog.
 func (r *relations) Bind() *extension.TableBind {
-	return &extension.TableBind{Ctx: r.ctx, AllowPath: r.session.engine.allowPath, ParseType: plan.ParseType, Eval: r.eval}
+	return &extension.TableBind{
+		Ctx: r.ctx, AllowPath: r.session.engine.allowPath, ParseType: plan.ParseType, Eval: r.eval, Changes: r.changes,
+	}
 }
 
 // planTable returns a table as the planner knows it.

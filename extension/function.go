@@ -204,6 +204,9 @@ type TableBind struct {
 	// ParseType returns the type that a name such as 'NUMERIC(10, 2)' stands for.
 	ParseType func(name string) (vec.Type, error)
 	Eval      *Eval
+	// Changes returns what became of the rows of a stored table after one state of it, up to another: each is given by
+	// its version (BIGINT) or by a time (TIMESTAMPTZ), and NULL as the second stands for the statement's own.
+	Changes func(table string, from, to vec.Value) (TableSource, error)
 }
 
 // BoundExpand is a resolved set-returning call. Rows returns, for n rows of arguments, the produced rows and for each

@@ -83,6 +83,7 @@ func tableFamily() family {
 		}, nil
 	}))
 	return family{category: "table", tables: []*extension.TableFunc{
+		tableChanges(),
 		{Def: def("generate_series", "Values from a start to an end, the end included", ex("SELECT sum(x) FROM generate_series(1, 4) t(x)", "10")), Overloads: series("generate_series", true)},
 		{Def: def("range", "Values from a start to an end, the end left out", ex("SELECT sum(x) FROM range(1, 4) t(x)", "6")), Overloads: half},
 		{Def: def("unnest", "Elements of an array as rows", ex("SELECT max(x) FROM unnest(ARRAY[3, 1]) t(x)", "3")), Overloads: []extension.TableOverload{

@@ -2,7 +2,8 @@
 //
 // # Concepts
 //
-// An example is an expression or a query with its first value as text. All run on one embedded engine.
+// An example is an expression or a query with its first value as text. All run on one embedded engine, which holds the
+// table orders with one row.
 //
 // # Invariants
 //

@@ -13,10 +13,16 @@ import (
 
 var query = regexp.MustCompile(`(?i)^\s*(SELECT|WITH|VALUES|FROM|TABLE)\b`)
 
+// setUp makes what examples refer to: a table in version 1 of the root, a row in version 2.
+const setUp = "CREATE TABLE orders (id BIGINT PRIMARY KEY, amount NUMERIC(12, 2)); INSERT INTO orders VALUES (1, 10)"
+
 func TestExamples(t *testing.T) {
 	r := extension.NewRegistry()
 	function.RegisterAll(r)
 	s := enginetest.Session(t, enginetest.Open(t, engine.Options{}))
+	if _, err := enginetest.Try(s, setUp); err != nil {
+		t.Fatal(err)
+	}
 	examples := 0
 	for _, name := range r.FunctionNames() {
 		for _, d := range r.Defs(name) {

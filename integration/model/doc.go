@@ -6,8 +6,9 @@
 // (inserts, updates, deletes, truncations, moved keys, values left out), operate the table (RESUME on either of two
 // engines, SUSPEND, DETACH, ATTACH of one of two streams, renames, settings) and disturb it (engines that close and
 // open, stores that fail, machines that lose power). After every step the table is read, with its stream position, in
-// one transaction: it must hold exactly what the source held after so many of its transactions. Transactions that were
-// opened earlier must still read what they read then.
+// one transaction: it must hold exactly what the source held after so many of its transactions. What table_changes says
+// since the look before must lead from what was seen then to what is seen now. Transactions that were opened earlier must
+// still read what they read then.
 //
 // # Invariants
 //
