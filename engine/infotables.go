@@ -233,8 +233,8 @@ func fillSettings(v *virtualRows) {
 var queriesSchema = vec.Schema{
 	column("query_id", vec.Int64Type), column("user_name", vec.TextType), column("query", vec.TextType),
 	column("start_time", vec.TimestampTZType), column("duration_ms", vec.Float64Type),
-}
 	column("memory_bytes", vec.Int64Type), column("peak_memory_bytes", vec.Int64Type), column("spilled_bytes", vec.Int64Type),
+}
 
 func fillQueries(v *virtualRows) {
 	running, _ := v.session.engine.queries.list()
@@ -249,8 +249,8 @@ var historySchema = vec.Schema{
 	column("query_id", vec.Int64Type), column("user_name", vec.TextType), column("query", vec.TextType),
 	column("start_time", vec.TimestampTZType), column("duration_ms", vec.Float64Type), column("rows", vec.Int64Type),
 	column("sqlstate", vec.TextType), column("error", vec.TextType),
-}
 	column("peak_memory_bytes", vec.Int64Type), column("spilled_bytes", vec.Int64Type),
+}
 
 func fillHistory(v *virtualRows) {
 	_, finished := v.session.engine.queries.list()
