@@ -38,14 +38,24 @@ func (e *DropSchema) apply(d *draft) error {
 	}
 	members := slices.Collect(d.current().relationsOf(e.Name))
 	if len(members) > 0 && !e.Cascade {
-		return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %q because %d tables and views are in it", e.Name, len(members)).
+		return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %q because %d relations are in it", e.Name, len(members)).
 			Hintf("use DROP SCHEMA ... CASCADE to drop them too")
 	}
 	for _, r := range members {
-		if r.view != nil {
+		switch {
+		case r.view != nil:
 			d.relations.remove(keyFor(r.view.Schema, r.view.Name))
-		} else {
+		case r.sequence != nil:
+			d.relations.remove(keyFor(r.sequence.Schema, r.sequence.Name))
+		case r.table != nil:
 			d.dropTable(r.table)
+		}
+	}
+	for _, r := range members {
+		if r.table != nil {
+			if err := d.checkNotReferenced(r.table, nil); err != nil {
+				return err
+			}
 		}
 	}
 	d.schemas.remove(e.Name)
@@ -73,13 +83,20 @@ func (e *CreateTable) apply(d *draft) error {
 	if def.Kind == CDC {
 		t.Ingest = &Ingest{}
 	}
-	d.putTable(t)
-	return nil
+	if !d.replaying {
+		if err := d.checkReferences(t); err != nil {
+			return err
+		}
+	}
+	return d.replaceTable(&Table{}, t)
 }
 
 func (e *DropTable) apply(d *draft) error {
 	t, err := d.table(e.Table)
 	if err != nil {
+		return err
+	}
+	if err := d.checkNotReferenced(t, nil); err != nil {
 		return err
 	}
 	d.dropTable(t)
@@ -96,6 +113,10 @@ func (d *draft) dropTable(t *Table) {
 	d.forgetSet(t.Tablets)
 	d.tables.remove(t.ID)
 	d.relations.remove(keyFor(t.Schema, t.Name))
+	for _, i := range t.Indexes {
+		d.relations.remove(keyFor(t.Schema, i.Name))
+	}
+	d.linkReferences(t, &Table{ID: t.ID})
 }
 
 func (e *RenameTable) apply(d *draft) error {
@@ -112,8 +133,7 @@ func (e *RenameTable) apply(d *draft) error {
 	d.relations.remove(keyFor(t.Schema, t.Name))
 	renamed := *t
 	renamed.Schema, renamed.Name = e.Schema, e.Name
-	d.putTable(&renamed)
-	return nil
+	return d.replaceTable(t, &renamed)
 }
 
 func (e *RenameTable) validate() error { return validateName("table", e.Name) }
@@ -138,13 +158,29 @@ func (e *AlterColumns) apply(d *draft) error {
 	altered.PrimaryIndex = e.PrimaryIndex
 	altered.NextFieldID = number(altered.Columns, t.NextFieldID)
 	altered.SchemaVersion++
+	altered.prune()
 	if !d.replaying {
 		if err := checkAlter(t, &altered); err != nil {
 			return err
 		}
+		if gone := dropped(t, &altered); len(gone) > 0 {
+			if err := d.checkNotReferenced(&altered, gone); err != nil {
+				return err
+			}
+		}
 	}
-	d.putTable(&altered)
-	return nil
+	return d.replaceTable(t, &altered)
+}
+
+// dropped returns the field ids of columns that one version of a table has and the next has not.
+func dropped(from, to *Table) []int32 {
+	var out []int32
+	for _, c := range from.Columns {
+		if _, ok := to.ColumnByID(c.FieldID); !ok {
+			out = append(out, c.FieldID)
+		}
+	}
+	return out
 }
 
 // checkAlter refuses changes stored rows could not be read with.

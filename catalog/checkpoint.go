@@ -20,13 +20,14 @@ import (
 //	base tablet:     u32 bytes | description | mask: u64 file, then unless it is 0: u64 offset, length, rows
 //	staging tablet:  u32 bytes | description | u64 append | u32 part | u8 truncate before | u64 source micros
 type checkpointJSON struct {
-	Schemas  []*Schema           `json:"schemas"`
-	Tables   []*Table            `json:"tables"` // in order of identity
-	Views    []*View             `json:"views"`
-	Streams  []*Stream           `json:"streams"`
-	Settings map[string]string   `json:"settings"`
-	Garbage  map[uint64]*garbage `json:"garbage"`
-	Horizon  uint64              `json:"horizon"`
+	Schemas   []*Schema           `json:"schemas"`
+	Tables    []*Table            `json:"tables"` // in order of identity
+	Views     []*View             `json:"views"`
+	Sequences []*Sequence         `json:"sequences,omitempty"`
+	Streams   []*Stream           `json:"streams"`
+	Settings  map[string]string   `json:"settings"`
+	Garbage   map[uint64]*garbage `json:"garbage"`
+	Horizon   uint64              `json:"horizon"`
 }
 
 type setJSON struct {
@@ -37,7 +38,7 @@ type setJSON struct {
 
 func encodeCheckpoint(s *Snapshot) ([]byte, error) {
 	c := checkpointJSON{
-		Schemas: slices.Collect(s.Schemas()), Views: slices.Collect(s.Views("")), Streams: slices.Collect(s.Streams()),
+		Schemas: slices.Collect(s.Schemas()), Views: slices.Collect(s.Views("")), Sequences: slices.Collect(s.Sequences("")), Streams: slices.Collect(s.Streams()),
 		Settings: maps.Collect(s.Settings()), Garbage: maps.Collect(s.garbage.All()), Horizon: s.horizon,
 	}
 	for _, t := range s.tables.All() {
@@ -222,6 +223,12 @@ func (r *reader) snapshot(h header) (*Snapshot, error) {
 		}
 		d.relations.set(keyFor(v.Schema, v.Name), relation{view: v})
 	}
+	for _, q := range c.Sequences {
+		if q == nil {
+			return nil, errors.New("a sequence is missing")
+		}
+		d.relations.set(keyFor(q.Schema, q.Name), relation{sequence: q})
+	}
 	for _, s := range c.Streams {
 		if s == nil {
 			return nil, errors.New("a stream is missing")
@@ -249,7 +256,9 @@ func (r *reader) table(d *draft, t *Table) error {
 		return fmt.Errorf("table %s: %w", t.ID, err)
 	}
 	t.Tablets = set
-	d.putTable(t)
+	if err := d.replaceTable(&Table{}, t); err != nil {
+		return err
+	}
 	if t.Ingest.Attached() {
 		d.fedBy.set(t.Ingest.Stream, t.ID)
 	}

@@ -40,6 +40,9 @@ func ValidateDefinition(d Definition) error {
 	if err := validateFieldList(d, d.MergeKey, "PRIMARY KEY"); err != nil {
 		return err
 	}
+	if err := validateConstraints(d); err != nil {
+		return err
+	}
 	if d.Kind == Managed {
 		if d.MergeMode != "" || d.CascadeInterval != 0 {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "merge_mode and cascade_interval are options of CDC tables").

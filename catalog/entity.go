@@ -46,6 +46,11 @@ type Definition struct {
 	MergeKey     []int32         `json:"merge_key,omitempty"`     // field ids, in the order of the key; CDC tables
 	PrimaryIndex []int32         `json:"primary_index,omitempty"` // field ids rows are sorted by; empty: the merge key
 
+	// Of managed tables.
+	KeyName     string       `json:"key_name,omitempty"` // of the primary key's constraint, "" for the usual one
+	Constraints []Constraint `json:"constraints,omitempty"`
+	Indexes     []Index      `json:"indexes,omitempty"`
+
 	// Of CDC tables. Zero values mean read mode and DefaultCascadeInterval.
 	MergeMode       MergeMode     `json:"merge_mode,omitempty"`
 	CascadeInterval time.Duration `json:"cascade_interval,omitempty"`
@@ -58,6 +63,9 @@ type Table struct {
 	SchemaVersion uint32 `json:"schema_version"` // grows with every change of the columns
 	NextFieldID   int32  `json:"next_field_id"`  // never used before
 	Created       uint64 `json:"created"`        // version of the commit that created it
+
+	// ReferencedBy are the tables whose foreign keys refer to this one, in order; it may be among them.
+	ReferencedBy []tablet.TableID `json:"referenced_by,omitempty"`
 
 	Ingest  *Ingest     `json:"ingest,omitempty"` // nil for managed tables
 	Tablets *tablet.Set `json:"-"`                // never nil

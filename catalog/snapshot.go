@@ -19,7 +19,7 @@ type Snapshot struct {
 
 	schemas   pmap.Map[string, *Schema]
 	tables    pmap.Map[tablet.TableID, *Table]
-	relations pmap.Map[relationKey, relation] // tables and views: one name space
+	relations pmap.Map[relationKey, relation] // tables, views, sequences and indexes: one name space
 	streams   pmap.Map[string, *Stream]
 	streamIDs pmap.Map[StreamID, *Stream]
 	fedBy     pmap.Map[StreamID, tablet.TableID] // attachments
@@ -34,8 +34,10 @@ type Snapshot struct {
 type relationKey string
 
 type relation struct {
-	table *Table
-	view  *View
+	table    *Table
+	view     *View
+	sequence *Sequence
+	index    *indexOf
 }
 
 func keyFor(schema, name string) relationKey { return relationKey(schema + "\x00" + name) }
@@ -85,6 +87,12 @@ func (s *Snapshot) View(schema, name string) (*View, error) {
 // Relation returns the table or the view of a name; exactly one is not nil without an error.
 func (s *Snapshot) Relation(schema, name string) (*Table, *View, error) {
 	if r, ok := s.relations.Get(keyFor(schema, name)); ok {
+		switch {
+		case r.sequence != nil:
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a sequence", name).Hintf("nextval('%s') takes its next number", name)
+		case r.index != nil:
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is an index", name).Hintf("name the table")
+		}
 		return r.table, r.view, nil
 	}
 	if !s.HasSchema(schema) {

@@ -22,9 +22,10 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		return s.addColumn(ctx, t, action)
 	case sql.SetPrimaryIndex:
 		return s.setPrimaryIndex(ctx, t, action)
-	case sql.AddConstraint, sql.DropConstraint:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "the constraints of a table are fixed when it is created").
-			Hintf("create a new table with the constraint and INSERT the rows into it")
+	case sql.AddConstraint:
+		return s.addConstraint(ctx, t, *action.Constraint)
+	case sql.DropConstraint:
+		return s.dropConstraint(ctx, t, action)
 	}
 	at := slices.IndexFunc(t.Columns, func(c tablet.Column) bool { return c.Name == action.Column.Name })
 	if at < 0 {
@@ -42,7 +43,7 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		}
 		columns = slices.Delete(columns, at, at+1)
 	case sql.RenameColumn:
-		columns[at].Name = action.NewName.Name
+		return s.renameColumn(ctx, t, at, action.NewName.Name)
 	case sql.SetDefault:
 		if err := s.checkDefault(ctx, columns[at], action.Default); err != nil {
 			return err
@@ -96,15 +97,28 @@ func (s *Session) addColumn(ctx context.Context, t *catalog.Table, action sql.Al
 	if _, taken := t.Column(action.Def.Name.Name); taken && action.IfExists {
 		return nil
 	}
-	column, err := columnOf(*action.Def)
-	if err != nil {
+	if err := s.addPlainColumn(ctx, t, action); err != nil {
 		return err
 	}
 	for _, k := range action.Def.Constraints {
-		if k.Kind == sql.PrimaryKey {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "a primary key cannot be added to a table").
-				Hintf("create a new table with the key and INSERT the rows into it").At(k.Pos)
+		now, err := s.tableNow(t.ID)
+		if err != nil {
+			return err
 		}
+		if k.Kind != sql.Check {
+			k.Columns = []sql.Ident{action.Def.Name}
+		}
+		if err := s.addConstraint(ctx, now, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
+	column, err := columnOf(*action.Def)
+	if err != nil {
+		return err
 	}
 	initial := vec.NullValue(column.Type)
 	volatile := false
@@ -173,6 +187,17 @@ func nameOf(t *catalog.Table) sql.Name { return sql.Name{{Name: t.Schema}, {Name
 
 // checkDefault refuses a default that is not of its column's type or looks at rows.
 func (s *Session) checkDefault(ctx context.Context, column tablet.Column, e sql.Expr) error {
+	if err := s.plainExpr(e, "DEFAULT expression"); err != nil {
+		return err
+	}
+	var fault error
+	eachColumn(e, func(c *sql.Column) {
+		fault = sqlerr.New(sqlerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression").
+			Hintf("a default looks at no row; text goes in single quotes").At(c.Pos)
+	})
+	if fault != nil {
+		return fault
+	}
 	snapshot, release := s.snapshot()
 	defer release()
 	relations := s.relations(ctx, snapshot)
@@ -276,7 +301,10 @@ func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, actio
 			index[i] = fresh.FieldID
 		}
 	}
-	if err := s.putColumns(ctx, filled, columns, index, 0); err != nil || old.Nullable {
+	if err := s.putColumns(ctx, filled, columns, index, 0); err != nil {
+		return err
+	}
+	if err := s.retype(ctx, t, old.FieldID, fresh.FieldID); err != nil || old.Nullable {
 		return err
 	}
 	now, err := s.tableNow(t.ID)
@@ -284,6 +312,86 @@ func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, actio
 		return err
 	}
 	return s.setNotNull(ctx, now, at)
+}
+
+// retype gives a table back the constraints and indexes it had before a column took another identity, and checks that
+// its rows keep them.
+func (s *Session) retype(ctx context.Context, before *catalog.Table, from, to int32) error {
+	if len(before.Constraints)+len(before.Indexes) == 0 {
+		return nil
+	}
+	now, err := s.tableNow(before.ID)
+	if err != nil {
+		return err
+	}
+	ids := func(ids []int32) []int32 {
+		ids = slices.Clone(ids)
+		if at := slices.Index(ids, from); at >= 0 {
+			ids[at] = to
+		}
+		return ids
+	}
+	altered := *now
+	altered.Constraints, altered.Indexes = slices.Clone(before.Constraints), slices.Clone(before.Indexes)
+	snapshot, release := s.snapshot()
+	defer release()
+	for i := range altered.Constraints {
+		c := &altered.Constraints[i]
+		if c.Columns = ids(c.Columns); c.Kind == catalog.CheckRows {
+			e, err := sql.ParseExpr(c.Expr)
+			if err == nil {
+				_, _, err = s.rowExpr(ctx, snapshot, &altered, e, "CHECK constraint", true)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for i := range altered.Indexes {
+		altered.Indexes[i].Columns = ids(altered.Indexes[i].Columns)
+		if err := s.checkStored(ctx, snapshot, &altered, nil, &altered.Indexes[i]); err != nil {
+			return err
+		}
+	}
+	if err := s.checkStored(ctx, snapshot, &altered, altered.Constraints, nil); err != nil {
+		return err
+	}
+	return s.putConstraints(ctx, now, now.KeyName, altered.Constraints, altered.Indexes)
+}
+
+// renameColumn renames a column, in the expressions that mention it too.
+func (s *Session) renameColumn(ctx context.Context, t *catalog.Table, at int, name string) error {
+	columns := slices.Clone(t.Columns)
+	from := columns[at].Name
+	columns[at].Name = name
+	constraints, indexes := slices.Clone(t.Constraints), slices.Clone(t.Indexes)
+	var err error
+	rename := func(text *string) {
+		if *text != "" && err == nil {
+			*text, err = renamed(*text, from, name)
+		}
+	}
+	for i := range constraints {
+		rename(&constraints[i].Expr)
+	}
+	for i := range indexes {
+		indexes[i].Exprs = slices.Clone(indexes[i].Exprs)
+		for at := range indexes[i].Exprs {
+			rename(&indexes[i].Exprs[at])
+		}
+		rename(&indexes[i].Where)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.putColumns(ctx, t, columns, t.PrimaryIndex, 0); err != nil || len(constraints)+len(indexes) == 0 {
+		return err
+	}
+	now, err := s.tableNow(t.ID)
+	if err != nil {
+		return err
+	}
+	return s.putConstraints(ctx, now, now.KeyName, constraints, indexes)
 }
 
 // freeName returns a name that no column has.

@@ -20,18 +20,20 @@ type changes struct {
 	base     []tablet.Base
 	dead     []*roaring.Bitmap // by the tablet's place in base; nil: no row dies
 	writer   *rowWriter
-	notNull  []int // places of the columns that must not be NULL
+	notNull  []int  // places of the columns that must not be NULL
+	rules    *rules // besides NOT NULL and the key, nil when there are none
 	affected int64
 
 	// once refuses a second change of one stored row, as MERGE must.
 	once bool
 }
 
-// change begins a statement's changes of a table. newKeys says that rows it adds may have keys that no stored row had.
-func (s *Session) change(table *catalog.Table, newKeys bool) *changes {
+// change begins a statement's changes of a table. newKeys says that rows it adds may have keys that no stored row had;
+// rules may be nil.
+func (s *Session) change(table *catalog.Table, newKeys bool, rules *rules) *changes {
 	view := table.Tablets.View()
-	c := &changes{session: s, table: table, base: view.Base, dead: make([]*roaring.Bitmap, len(view.Base))}
-	c.writer = &rowWriter{session: s, table: table}
+	c := &changes{session: s, table: table, base: view.Base, dead: make([]*roaring.Bitmap, len(view.Base)), rules: rules}
+	c.writer = &rowWriter{session: s, table: table, rules: rules}
 	if newKeys && len(table.MergeKey) > 0 {
 		c.writer.keys = newKeyCheck(table)
 	}
@@ -128,6 +130,9 @@ func (c *changes) edit(ctx context.Context) (*catalog.Modify, error) {
 		}
 		edit.KeysAsOf = c.table.Tablets.Version()
 	}
+	if c.rules != nil && len(c.rules.uniques) > 0 && len(edit.Add) > 0 {
+		edit.KeysAsOf = c.table.Tablets.Version()
+	}
 	if err := c.masks(ctx, edit); err != nil {
 		return nil, err
 	}
@@ -160,7 +165,15 @@ func (c *changes) commit(ctx context.Context, snapshot *catalog.Snapshot) error 
 	if err != nil || edit == nil {
 		return err
 	}
-	if err := c.session.commitFrom(ctx, snapshot, edit); err != nil {
+	edits := []catalog.Edit{edit}
+	if c.rules != nil {
+		expect, err := c.rules.verify(ctx, c, snapshot, edit)
+		if err != nil {
+			return err
+		}
+		edits = append(expect, edit)
+	}
+	if err := c.session.commitFrom(ctx, snapshot, edits...); err != nil {
 		return err
 	}
 	if c.session.tx == nil {

@@ -33,7 +33,7 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 	case *sql.Alter:
 		return s.alter(ctx, t)
 	case *sql.CreateIndex:
-		return done("CREATE INDEX"), s.createIndex(snapshot, t)
+		return done("CREATE INDEX"), s.createIndex(ctx, t)
 	}
 	return done("COMMENT"), nil
 }
@@ -52,19 +52,17 @@ func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t
 	if t.As != nil {
 		return s.createTableAs(ctx, snapshot, t, o)
 	}
-	edit := &catalog.CreateTable{ID: tablet.NewTableID(), IfNotExists: t.IfNotExists}
-	edit.Definition, err = s.definition(t, o)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := primaryKey(t)
-	if err != nil {
-		return nil, err
-	}
-	edit.MergeKeyNames, edit.PrimaryIndexNames = keys, identNames(t.PrimaryIndex)
 	tag := "CREATE TABLE"
 	if t.CDC {
 		tag = "CREATE CDC TABLE"
+	}
+	if _, _, err := snapshot.Relation(o.schema, o.name); err == nil && t.IfNotExists {
+		return done(tag), nil
+	}
+	edit := &catalog.CreateTable{ID: tablet.NewTableID(), IfNotExists: t.IfNotExists, PrimaryIndexNames: identNames(t.PrimaryIndex)}
+	edit.Definition, err = s.definition(ctx, snapshot, t, o, edit.ID)
+	if err != nil {
+		return nil, err
 	}
 	edits := s.replacing(snapshot, t, o)
 	return done(tag), s.commit(ctx, append(edits, edit)...)
@@ -99,27 +97,45 @@ func (s *Session) replacing(snapshot *catalog.Snapshot, t *sql.CreateTable, o ob
 }
 
 // definition turns the syntax of CREATE TABLE into the catalog's definition.
-func (s *Session) definition(t *sql.CreateTable, o object) (catalog.Definition, error) {
+func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateTable, o object, id tablet.TableID) (catalog.Definition, error) {
 	d := catalog.Definition{Schema: o.schema, Name: o.name, Kind: catalog.Managed}
 	if len(t.Columns) == 0 {
 		return d, sqlerr.New(sqlerr.InvalidTableDefinition, "table %q has no columns", o.name).
 			Hintf("list them in parentheses, or use CREATE TABLE ... AS").At(t.Name.Position())
 	}
-	for _, c := range t.Columns {
+	for i, c := range t.Columns {
 		column, err := columnOf(c)
 		if err != nil {
 			return d, err
 		}
+		if c.Default != nil {
+			if err := s.checkDefault(ctx, column, c.Default); err != nil {
+				return d, err
+			}
+		}
+		column.FieldID = int32(i + 1)
 		d.Columns = append(d.Columns, column)
+	}
+	keys, err := primaryKey(t)
+	if err != nil {
+		return d, err
 	}
 	if t.CDC {
 		d.Kind = catalog.CDC
-		return d, cdcOptions(&d, t)
-	}
-	if len(t.Options) > 0 {
+		if err := cdcOptions(&d, t); err != nil {
+			return d, err
+		}
+	} else if len(t.Options) > 0 {
 		return d, unknownOption(t.Options[0], "a table")
 	}
-	return d, nil
+	table := &catalog.Table{ID: id, Definition: d}
+	m := &constraintMaker{session: s, ctx: ctx, snapshot: snapshot, table: table}
+	if m.key, err = m.columns(keys, 0); err != nil {
+		return d, err
+	}
+	table.MergeKey = m.key
+	err = m.addAll(t)
+	return table.Definition, err
 }
 
 func columnOf(c sql.ColumnDef) (tablet.Column, error) {
@@ -136,8 +152,6 @@ func columnOf(c sql.ColumnDef) (tablet.Column, error) {
 		switch k.Kind {
 		case sql.PrimaryKey:
 			column.Nullable = false
-		case sql.Check, sql.ForeignKey, sql.Unique:
-			return column, unsupportedConstraint(k)
 		}
 	}
 	if c.Default != nil {
@@ -148,24 +162,22 @@ func columnOf(c sql.ColumnDef) (tablet.Column, error) {
 
 func unsupportedConstraint(k sql.Constraint) error {
 	kind := map[sql.ConstraintKind]string{sql.Unique: "UNIQUE", sql.Check: "CHECK", sql.ForeignKey: "FOREIGN KEY"}[k.Kind]
-	return sqlerr.New(sqlerr.FeatureNotSupported, "%s constraints are not supported", kind).
-		Hintf("leave the constraint out: nothing would enforce it").At(k.Pos)
+	return sqlerr.New(sqlerr.FeatureNotSupported, "a CDC table cannot have a %s constraint", kind).
+		Hintf("its rows are the source's: let the source enforce it").At(k.Pos)
 }
 
 // primaryKey returns the columns of PRIMARY KEY. A CDC table needs one, and it must say NOT ENFORCED.
-func primaryKey(t *sql.CreateTable) ([]string, error) {
-	var keys []string
+func primaryKey(t *sql.CreateTable) ([]sql.Ident, error) {
+	var keys []sql.Ident
 	found := 0
-	add := func(k sql.Constraint, columns []string) error {
-		switch k.Kind {
-		case sql.PrimaryKey:
-		case sql.Unique, sql.Check, sql.ForeignKey:
-			return unsupportedConstraint(k)
+	add := func(k sql.Constraint, columns []sql.Ident) error {
+		if k.Kind != sql.PrimaryKey {
+			return nil
 		}
 		found++
 		if t.CDC && !k.NotEnforced {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "the PRIMARY KEY of a CDC table must be NOT ENFORCED").
-				Hintf("the key is trusted, not checked: write PRIMARY KEY (%s) NOT ENFORCED", strings.Join(columns, ", ")).At(k.Pos)
+				Hintf("the key is trusted, not checked: write PRIMARY KEY (%s) NOT ENFORCED", strings.Join(identNames(columns), ", ")).At(k.Pos)
 		}
 		keys = columns
 		return nil
@@ -173,14 +185,14 @@ func primaryKey(t *sql.CreateTable) ([]string, error) {
 	for _, c := range t.Columns {
 		for _, k := range c.Constraints {
 			if k.Kind == sql.PrimaryKey {
-				if err := add(k, []string{c.Name.Name}); err != nil {
+				if err := add(k, []sql.Ident{c.Name}); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
 	for _, k := range t.Constraints {
-		if err := add(k, identNames(k.Columns)); err != nil {
+		if err := add(k, k.Columns); err != nil {
 			return nil, err
 		}
 	}
@@ -291,8 +303,8 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 
 // drop runs DROP of any kind of object. Several names go in one commit.
 func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Drop) (*Result, error) {
-	if t.Kind == sql.IndexObject { // CREATE INDEX keeps nothing
-		return done("DROP INDEX"), nil
+	if t.Kind == sql.IndexObject {
+		return done("DROP INDEX"), s.dropIndexes(ctx, t)
 	}
 	var edits []catalog.Edit
 	for _, name := range t.Names {
@@ -312,6 +324,10 @@ func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.D
 	}
 	if t.Kind == sql.StreamObject {
 		return done(tag), s.dropStreams(ctx, snapshot, edits)
+	}
+	edits, err := releaseReferences(snapshot, edits, t.Cascade)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.commit(ctx, edits...); err != nil {
 		return nil, err
@@ -351,24 +367,6 @@ func (s *Session) dropEdit(snapshot *catalog.Snapshot, t *sql.Drop, name sql.Nam
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", view.Name).Hintf("use DROP VIEW to remove a view").At(name.Position())
 	}
 	return &catalog.DropTable{Table: table.ID}, nil
-}
-
-// createIndex accepts an index that would only make queries faster, since tablets have what it would be for. It refuses
-// one that would do more.
-func (s *Session) createIndex(snapshot *catalog.Snapshot, t *sql.CreateIndex) error {
-	table, err := s.table(snapshot, t.Table)
-	if err != nil {
-		return err
-	}
-	if t.Aggregating && table.Kind == catalog.CDC {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "CDC table %q cannot have an aggregating index", table.Name).
-			Hintf("CDC tables take no aggregating indexes; query the table, or aggregate into a table of your own").At(t.Pos)
-	}
-	if t.Unique || t.Aggregating {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "unique and aggregating indexes are not supported").
-			Hintf("a PRIMARY KEY keeps rows unique").At(t.Pos)
-	}
-	return nil
 }
 
 // temporarySchema returns the session's schema of temporary tables, made at first use.

@@ -31,7 +31,20 @@ func (s *Session) modify(ctx context.Context, statement sql.Statement, args []ve
 // readsOnce reports whether what a statement adds may come from a source that cannot be read again.
 func readsOnce(statement sql.Statement) bool {
 	t, ok := statement.(*sql.Insert)
-	return ok && t.OnConflict == nil
+	if !ok || t.OnConflict != nil || t.Source == nil {
+		return false
+	}
+	once := false
+	sql.Walk(t.Source, func(n sql.Node) bool {
+		switch n := n.(type) {
+		case *sql.FuncTable, *sql.FileTable:
+			once = true
+		case *sql.Table:
+			once = once || n.Name.Last().Name == incoming
+		}
+		return !once
+	})
+	return once
 }
 
 func (s *Session) modifyOnce(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {
@@ -90,11 +103,28 @@ func (s *Session) checkTargets(snapshot *catalog.Snapshot, statement sql.Stateme
 }
 
 func (s *Session) truncate(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Truncate) (*Result, error) {
-	var edits []catalog.Edit
+	var tables []*catalog.Table
 	for _, name := range t.Tables {
 		table, err := s.table(snapshot, name)
 		if err != nil {
 			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	var edits []catalog.Edit
+	for i := 0; i < len(tables); i++ { // CASCADE makes it longer
+		table := tables[i]
+		for _, id := range table.ReferencedBy {
+			by, ok := snapshot.TableByID(id)
+			if !ok || slices.ContainsFunc(tables, func(t *catalog.Table) bool { return t.ID == id }) {
+				continue
+			}
+			if !t.Cascade {
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
+					Detailf("Table %q references %q.", by.Name, table.Name).
+					Hintf("truncate table %q at the same time, or use TRUNCATE ... CASCADE", by.Name)
+			}
+			tables = append(tables, by)
 		}
 		edits = append(edits, &catalog.Truncate{Table: table.ID, SchemaVersion: table.SchemaVersion})
 	}
@@ -111,7 +141,7 @@ func (s *Session) changeRows(ctx context.Context, snapshot *catalog.Snapshot, st
 	if err != nil {
 		return nil, err
 	}
-	c := s.change(table, setsKey(table, statement))
+	c := s.change(table, setsKey(table, statement), s.newRules(snapshot, table, setsColumn(table, statement), true))
 	_, c.once = statement.(*sql.Merge)
 	returned, err := s.runChanges(ctx, c, bound, args)
 	if err != nil {
@@ -277,6 +307,24 @@ func setsKey(table *catalog.Table, statement sql.Statement) bool {
 		return slices.ContainsFunc(t.Whens, func(w sql.MergeWhen) bool { return w.Action == sql.MergeInsert || assigns(w.Set) })
 	}
 	return true
+}
+
+// setsColumn returns which columns, by field id, of stored rows a statement may change: all those of rows that it adds
+// or removes.
+func setsColumn(table *catalog.Table, statement sql.Statement) func(int32) bool {
+	t, ok := statement.(*sql.Update)
+	if !ok {
+		return func(int32) bool { return true }
+	}
+	set := map[int32]bool{}
+	for _, a := range t.Set {
+		for _, name := range a.Columns {
+			if c, ok := table.Column(name.Name); ok {
+				set[c.FieldID] = true
+			}
+		}
+	}
+	return func(id int32) bool { return set[id] }
 }
 
 func defaultsOf(t *catalog.Table) []string {

@@ -22,6 +22,7 @@ type rowWriter struct {
 	total   int64
 	out     []tablet.Base
 	keys    *keyCheck // of rows whose keys may be taken; nil when they are known to be free
+	rules   *rules    // that the rows must keep, or nil
 }
 
 // add takes over a batch without a selection, of the table's columns.
@@ -46,6 +47,11 @@ func (w *rowWriter) flush(ctx context.Context) error {
 	batch, err := tablestore.Concat(w.table.Columns, w.batches)
 	if err != nil {
 		return err
+	}
+	if w.rules != nil {
+		if err := w.rules.add(ctx, batch); err != nil {
+			return err
+		}
 	}
 	batch = tablestore.SortRows(w.table, tablestore.AddHidden(w.table, batch))
 	rows := tablestore.Rows{Batch: batch}

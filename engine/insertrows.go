@@ -25,14 +25,16 @@ type insertion struct {
 	kept    []*vec.Batch // rows for RETURNING
 }
 
+func allColumns(int32) bool { return true }
+
 // insert runs INSERT.
 func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Insert, args []vec.Value) (*Result, error) {
 	table, err := s.table(snapshot, t.Table)
 	if err != nil {
 		return nil, err
 	}
-	i := &insertion{session: s, snapshot: snapshot, table: table, statement: t, args: args, changes: s.change(table, true)}
-	upsert, err := i.upserts()
+	i := &insertion{session: s, snapshot: snapshot, table: table, statement: t, args: args, changes: s.change(table, true, s.newRules(snapshot, table, allColumns, t.OnConflict != nil))}
+	by, err := i.arbiters()
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +42,8 @@ func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql
 	if err != nil {
 		return nil, err
 	}
-	if upsert {
-		err = i.upsert(ctx, source)
+	if !by.none() {
+		err = i.upsert(ctx, source, by)
 	} else {
 		err = s.each(ctx, source, args, func(b *vec.Batch) error { return i.add(ctx, b) })
 	}
@@ -127,32 +129,60 @@ func (i *insertion) describe(ctx context.Context) (schema, params vec.Schema, er
 	return schema, paramSchema(types), nil
 }
 
-// upserts reports whether the statement has an ON CONFLICT that can arise, after checking that it fits the key.
-func (i *insertion) upserts() (bool, error) {
-	c := i.statement.OnConflict
-	if c == nil {
-		return false, nil
-	}
-	var key, named []string
-	for _, place := range tablestore.Places(i.table, i.table.MergeKey) {
-		key = append(key, i.table.Columns[place].Name)
-	}
-	named = identNames(c.Columns)
-	slices.Sort(key)
-	slices.Sort(named)
-	switch {
-	case len(c.Columns) == 0 && len(c.Update) > 0:
-		return false, sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
-			Hintf("for example, ON CONFLICT (column_name)").At(c.Pos)
-	case len(c.Columns) > 0 && !slices.Equal(key, named):
-		return false, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification").
-			Hintf("name the columns of the table's PRIMARY KEY").At(c.Pos)
-	}
-	return len(key) > 0, nil
+// arbiters are the keys whose conflicts ON CONFLICT settles.
+type arbiters struct {
+	primary bool // the table's key
+	uniques []uniqueKey
 }
 
-// upsert inserts the rows whose key is free and updates, or leaves, those that have it.
-func (i *insertion) upsert(ctx context.Context, source *plan.Query) error {
+func (a arbiters) none() bool { return !a.primary && len(a.uniques) == 0 }
+
+// arbiters returns the keys that the statement's ON CONFLICT is for: those of its columns, or all without columns.
+func (i *insertion) arbiters() (a arbiters, err error) {
+	c := i.statement.OnConflict
+	if c == nil {
+		return a, nil
+	}
+	if len(c.Columns) == 0 && c.Constraint.Name == "" {
+		if len(c.Update) > 0 {
+			return a, sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+				Hintf("for example, ON CONFLICT (column_name)").At(c.Pos)
+		}
+		return arbiters{len(i.table.MergeKey) > 0, uniqueKeys(i.table)}, nil
+	}
+	named := identNames(c.Columns)
+	for _, name := range c.Columns {
+		if _, ok := i.table.Column(name.Name); !ok {
+			return a, missingColumn(i.table, name)
+		}
+	}
+	slices.Sort(named)
+	matches := func(name string, ids []int32) bool {
+		if c.Constraint.Name != "" {
+			return name == c.Constraint.Name
+		}
+		columns := i.table.ColumnNames(ids)
+		slices.Sort(columns)
+		return slices.Equal(columns, slices.Compact(named))
+	}
+	if len(i.table.MergeKey) > 0 && matches(i.table.KeyConstraint(), i.table.MergeKey) {
+		return arbiters{primary: true}, nil
+	}
+	for _, u := range uniqueKeys(i.table) {
+		if (u.plain || c.Constraint.Name != "") && matches(u.name, u.columns) {
+			return arbiters{uniques: []uniqueKey{u}}, nil
+		}
+	}
+	if c.Constraint.Name != "" {
+		return a, sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint.Name, i.table.Name).
+			Hintf("name a PRIMARY KEY or UNIQUE constraint of the table").At(c.Constraint.Pos)
+	}
+	return a, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification").
+		Hintf("name the columns of the table's PRIMARY KEY, or of a UNIQUE constraint or index").At(c.Pos)
+}
+
+// upsert inserts the rows whose keys are free and updates, or leaves, those that have one taken.
+func (i *insertion) upsert(ctx context.Context, source *plan.Query, by arbiters) error {
 	var batches []*vec.Batch
 	if err := i.session.each(ctx, source, i.args, func(b *vec.Batch) error {
 		batches = append(batches, b)
@@ -169,41 +199,27 @@ func (i *insertion) upsert(ctx context.Context, source *plan.Query) error {
 			return i.changes.add(ctx, rows) // reports it
 		}
 	}
-	keys, err := tablestore.Fingerprint(i.table, rows)
-	if err != nil {
+	if i.changes.rules != nil {
+		if err := i.changes.rules.check(ctx, rows); err != nil {
+			return err
+		}
+	}
+	conflicts := newConflicts(i, rows)
+	if err := conflicts.find(ctx, by); err != nil {
 		return err
 	}
-	tablets, ordinals, err := i.session.engine.store.Find(ctx, i.table, keys)
+	fresh, taken, err := conflicts.split(len(i.statement.OnConflict.Update) > 0)
 	if err != nil {
 		return err
-	}
-	updates := len(i.statement.OnConflict.Update) > 0
-	seen := make(map[keyOf]struct{}, rows.N)
-	var fresh, taken vec.Selection
-	for row := range rows.N {
-		key := keyAt(keys, row)
-		if _, again := seen[key]; again {
-			if updates {
-				return sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
-					Hintf("ensure that no rows proposed for insertion within the same command have the same key")
-			}
-			continue
-		}
-		seen[key] = struct{}{}
-		if tablets[row] == 0 {
-			fresh = append(fresh, int32(row))
-		} else {
-			taken = append(taken, int32(row))
-		}
 	}
 	if err := i.add(ctx, (&vec.Batch{N: rows.N, Cols: rows.Cols, Sel: some(fresh)}).Compact()); err != nil {
 		return err
 	}
-	if !updates || len(taken) == 0 {
+	if len(i.statement.OnConflict.Update) == 0 || len(taken) == 0 {
 		return nil
 	}
 	proposed := (&vec.Batch{N: rows.N, Cols: rows.Cols, Sel: taken}).Compact()
-	return i.update(ctx, source.Params, proposed, pick(tablets, taken), pick(ordinals, taken))
+	return i.update(ctx, source.Params, proposed, pick(conflicts.tablets, taken), pick(conflicts.ordinals, taken))
 }
 
 // some returns a selection that is not nil, which would stand for all.

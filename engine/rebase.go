@@ -28,7 +28,7 @@ func guardKeys(base *catalog.Snapshot, edits []catalog.Edit) []catalog.Edit {
 		fenced bool // TRUNCATE is
 	}
 	firsts := map[tablet.TableID]*first{}
-	out := slices.Clone(edits)
+	edits, out := fencesFirst(base, edits)
 	for i, edit := range edits {
 		switch e := edit.(type) {
 		case *catalog.Truncate:
@@ -57,6 +57,26 @@ func guardKeys(base *catalog.Snapshot, edits []catalog.Edit) []catalog.Edit {
 	return out
 }
 
+// fencesFirst returns edits, and a copy of the slice, in which what the edits expect of other tables comes first, as of
+// base: the versions between are not known there either.
+func fencesFirst(base *catalog.Snapshot, edits []catalog.Edit) (ordered, out []catalog.Edit) {
+	fenced := map[tablet.TableID]bool{}
+	var rest []catalog.Edit
+	for _, edit := range edits {
+		e, ok := edit.(*catalog.ExpectRows)
+		if !ok {
+			rest = append(rest, edit)
+			continue
+		}
+		if t, ok := base.TableByID(e.Table); ok && !fenced[e.Table] {
+			fenced[e.Table] = true
+			ordered = append(ordered, &catalog.ExpectRows{Table: e.Table, AsOf: t.Tablets.Version()})
+		}
+	}
+	ordered = append(ordered, rest...)
+	return ordered, slices.Clone(ordered)
+}
+
 // rebase returns how edits made at base are made anew when other commits came first: rows that others left alone die
 // and come as before, in tablets with the masks of both. Where another writer changed the same row the first
 // committer wins.
@@ -66,6 +86,10 @@ func (e *Engine) rebase(base *catalog.Snapshot) catalog.Rebase {
 		fixed := map[tablet.TableID]bool{}
 		for _, edit := range edits {
 			switch t := edit.(type) {
+			case *catalog.ExpectRows:
+				if now, ok := newest.TableByID(t.Table); !ok || now.Tablets.Version() != t.AsOf {
+					return nil, rowsChanged(nameIn(base, t.Table))
+				}
 			case *catalog.Modify:
 				groups[t.Table] = append(groups[t.Table], t)
 			case *catalog.Truncate:
@@ -120,6 +144,19 @@ func (e *Engine) rebase(base *catalog.Snapshot) catalog.Rebase {
 	}
 }
 
+// rowsChanged is the error of a change that was checked against rows which others changed meanwhile.
+func rowsChanged(table string) error {
+	return sqlerr.New(sqlerr.SerializationFailure, "rows of table %q, whose keys had to be looked at, were changed: %w", table, errRewritten).
+		Hintf("run the transaction again")
+}
+
+func nameIn(snapshot *catalog.Snapshot, id tablet.TableID) string {
+	if t, ok := snapshot.TableByID(id); ok {
+		return t.Name
+	}
+	return id.String()
+}
+
 // rebasing makes the changes of one table anew.
 type rebasing struct {
 	store       *tablestore.Store
@@ -138,6 +175,9 @@ func (r *rebasing) merge(ctx context.Context, group []*catalog.Modify) (*catalog
 	edit.Add = append(edit.Add, slices.SortedFunc(maps.Values(r.added), func(a, b tablet.Base) int { return cmp.Compare(a.ID, b.ID) })...)
 	if err := r.unite(ctx, edit); err != nil {
 		return nil, err
+	}
+	if r.keyed && len(uniqueKeys(r.now)) > 0 {
+		return nil, rowsChanged(r.now.Name)
 	}
 	if r.keyed {
 		if err := r.verifyKeys(ctx); err != nil {

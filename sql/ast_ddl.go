@@ -56,6 +56,8 @@ type Constraint struct {
 	Check       Expr
 	References  Name
 	RefColumns  []Ident
+	OnDelete    string // of ForeignKey: "cascade", "set null" or "set default"; "" for NO ACTION and RESTRICT
+	OnUpdate    string
 	NotEnforced bool
 	Pos         int
 }

@@ -20,12 +20,13 @@ type Insert struct {
 	Pos        int
 }
 
-// OnConflict is ON CONFLICT [(columns)] DO NOTHING or DO UPDATE SET.
+// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET.
 type OnConflict struct {
-	Columns []Ident
-	Update  []Assignment // empty for DO NOTHING
-	Where   Expr
-	Pos     int
+	Columns    []Ident
+	Constraint Ident        // of ON CONFLICT ON CONSTRAINT name
+	Update     []Assignment // empty for DO NOTHING
+	Where      Expr
+	Pos        int
 }
 
 // Assignment is column = value, or (columns) = row or query.
@@ -105,8 +106,10 @@ type MergeWhen struct {
 
 // Truncate is TRUNCATE [TABLE] names.
 type Truncate struct {
-	Tables []Name
-	Pos    int
+	Tables  []Name
+	Restart bool // RESTART IDENTITY
+	Cascade bool
+	Pos     int
 }
 
 // Copy is COPY table [(columns)] or COPY (query), FROM or TO a file, STDIN or STDOUT.

@@ -196,6 +196,24 @@ func (p *parser) references(c *Constraint) {
 	if p.atSymbol("(") {
 		c.RefColumns = p.idents()
 	}
+	if p.accept("match") {
+		p.expectOneOf("full", "simple", "partial")
+	}
+	for p.at("on") && (p.peekIs(1, "delete") || p.peekIs(1, "update")) {
+		p.advance()
+		action := &c.OnUpdate
+		if p.expectOneOf("delete", "update") == "delete" {
+			action = &c.OnDelete
+		}
+		switch p.expectOneOf("no", "restrict", "cascade", "set") {
+		case "no":
+			p.expect("action")
+		case "cascade":
+			*action = "cascade"
+		case "set":
+			*action = "set " + p.expectOneOf("null", "default")
+		}
+	}
 }
 
 func (p *parser) createView(s *CreateView) Statement {

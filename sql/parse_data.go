@@ -52,8 +52,8 @@ func (p *parser) onConflict() *OnConflict {
 	p.expect("on", "conflict")
 	if p.atSymbol("(") {
 		c.Columns = p.idents()
-	} else if p.at("on") && p.peekIs(1, "constraint") {
-		p.unsupported(p.pos(), "ON CONFLICT ON CONSTRAINT", "name the columns: ON CONFLICT (a, b)")
+	} else if p.acceptAll("on", "constraint") {
+		c.Constraint = p.ident()
 	}
 	p.expect("do")
 	if p.accept("nothing") {
@@ -218,8 +218,10 @@ func (p *parser) truncate() Statement {
 	p.advance()
 	p.accept("table")
 	s.Tables = p.names()
-	_ = p.acceptAll("restart", "identity") || p.acceptAll("continue", "identity")
-	_ = p.accept("cascade") || p.accept("restrict")
+	if s.Restart = p.acceptAll("restart", "identity"); !s.Restart {
+		p.acceptAll("continue", "identity")
+	}
+	s.Cascade = p.cascade()
 	return s
 }
 

@@ -1,5 +1,7 @@
 package sql
 
+import "strings"
+
 func (pr *printer) create(s Statement) {
 	switch s := s.(type) {
 	case *CreateSchema:
@@ -134,6 +136,8 @@ func (pr *printer) constraint(c *Constraint) {
 		pr.put(" REFERENCES ")
 		pr.name(c.References)
 		pr.idents(c.RefColumns)
+		pr.when(c.OnDelete != "", " ON DELETE "+strings.ToUpper(c.OnDelete))
+		pr.when(c.OnUpdate != "", " ON UPDATE "+strings.ToUpper(c.OnUpdate))
 	}
 	pr.when(c.NotEnforced, " NOT ENFORCED")
 }

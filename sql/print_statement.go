@@ -29,6 +29,8 @@ func (pr *printer) statement(s Statement) {
 	case *Truncate:
 		pr.put("TRUNCATE ")
 		pr.names(s.Tables)
+		pr.when(s.Restart, " RESTART IDENTITY")
+		pr.when(s.Cascade, " CASCADE")
 	case *Copy:
 		pr.copy(s)
 	case *Explain:
@@ -78,6 +80,10 @@ func (pr *printer) insert(s *Insert) {
 	if c := s.OnConflict; c != nil {
 		pr.put(" ON CONFLICT ")
 		pr.idents(c.Columns)
+		if c.Constraint.Name != "" {
+			pr.put("ON CONSTRAINT ")
+			pr.ident(c.Constraint)
+		}
 		if len(c.Update) == 0 {
 			pr.put(" DO NOTHING")
 		} else {

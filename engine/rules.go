@@ -1,0 +1,399 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemarkdb/tidemark/catalog"
+	"github.com/tidemarkdb/tidemark/plan"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
+)
+
+// uniqueKey is what no two rows of a table may share: of a UNIQUE constraint or a unique index.
+type uniqueKey struct {
+	name    string
+	exprs   []string // over the columns' bare names
+	columns []int32  // those that exprs and where mention
+	plain   bool     // exprs are columns, in the order of columns
+	where   string   // "" or which rows count
+}
+
+func uniqueKeys(t *catalog.Table) []uniqueKey {
+	var out []uniqueKey
+	for _, c := range t.Constraints {
+		if c.Kind == catalog.UniqueKey || c.Kind == catalog.PrimaryKey {
+			u := uniqueKey{name: c.Name, columns: c.Columns, plain: true}
+			for _, name := range t.ColumnNames(c.Columns) {
+				u.exprs = append(u.exprs, quoted(name))
+			}
+			out = append(out, u)
+		}
+	}
+	for _, i := range t.Indexes {
+		if i.Unique {
+			plain := len(i.Columns) == len(i.Exprs) && i.Where == ""
+			for at, name := range t.ColumnNames(i.Columns) {
+				plain = plain && i.Exprs[at] == quoted(name)
+			}
+			out = append(out, uniqueKey{i.Name, i.Exprs, i.Columns, plain, i.Where})
+		}
+	}
+	return out
+}
+
+// conditions returns the expressions with an alias before their columns, and the WHERE of the key or "".
+func (u uniqueKey) over(alias string) (exprs []string, where string, err error) {
+	for _, e := range u.exprs {
+		text, err := qualified(e, alias)
+		if err != nil {
+			return nil, "", err
+		}
+		exprs = append(exprs, text)
+	}
+	if u.where != "" {
+		where, err = qualified(u.where, alias)
+	}
+	return exprs, where, err
+}
+
+// rules hold what the rows that one statement changes must keep, besides NOT NULL and the PRIMARY KEY: CHECK holds for
+// each row as it comes, the others for the table as the statement leaves it.
+type rules struct {
+	session  *Session
+	table    *catalog.Table
+	checks   []catalog.Constraint
+	uniques  []uniqueKey
+	parents  []catalog.Constraint // foreign keys of the table
+	children []childKey           // foreign keys that refer to it
+
+	places []int        // of the columns that uniques and parents need of rows added
+	rows   []*vec.Batch // these columns
+}
+
+// childKey is a foreign key of another table, or of the same, that refers to the one being changed.
+type childKey struct {
+	table      *catalog.Table
+	constraint catalog.Constraint
+}
+
+// newRules returns the rules of a table that a statement may break which sets the columns that sets names; nil when
+// there are none. A statement that adds rows sets all columns; removes says that rows or their keys may go.
+func (s *Session) newRules(snapshot *catalog.Snapshot, t *catalog.Table, sets func(id int32) bool, removes bool) *rules {
+	r := &rules{session: s, table: t}
+	any := func(ids []int32) bool { return slices.ContainsFunc(ids, sets) }
+	var needed []int32
+	for _, c := range t.Constraints {
+		switch {
+		case c.Kind == catalog.CheckRows && (len(c.Columns) == 0 || any(c.Columns)):
+			r.checks = append(r.checks, c)
+		case c.Kind == catalog.ForeignKey && any(c.Columns):
+			r.parents, needed = append(r.parents, c), append(needed, c.Columns...)
+		}
+	}
+	for _, u := range uniqueKeys(t) {
+		if any(u.columns) {
+			r.uniques, needed = append(r.uniques, u), append(needed, u.columns...)
+		}
+	}
+	for _, id := range t.ReferencedBy {
+		child, ok := snapshot.TableByID(id)
+		if !ok || !removes {
+			continue
+		}
+		for _, c := range child.Constraints {
+			if c.Kind == catalog.ForeignKey && c.References == t.ID && any(c.RefColumns) {
+				r.children = append(r.children, childKey{child, c})
+			}
+		}
+	}
+	if len(r.checks)+len(r.uniques)+len(r.parents)+len(r.children) == 0 {
+		return nil
+	}
+	slices.Sort(needed)
+	r.places = tablestore.Places(t, slices.Compact(needed))
+	return r
+}
+
+// check checks rows of the table's columns, and perhaps hidden ones behind them, against CHECK.
+func (r *rules) check(ctx context.Context, b *vec.Batch) error {
+	if len(r.checks) > 0 {
+		snapshot, release := r.session.snapshot()
+		defer release()
+		rows := &memoryRows{schema: schemaOf(r.table), batches: []*vec.Batch{vec.NewBatch(b.N, b.Cols[:len(r.table.Columns)]...)}}
+		names := map[string]plan.Relation{"t": &plan.Virtual{Name: "t", Source: rows}}
+		for _, c := range r.checks {
+			row, err := r.session.firstRow(ctx, snapshot, "SELECT * FROM t WHERE NOT ("+c.Expr+")", names)
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", r.table.Name, c.Name).
+					Detailf("Failing row contains %s.", rowText(row, 0)).Hintf("the constraint is CHECK (%s)", c.Expr)
+			}
+		}
+	}
+	return nil
+}
+
+// add checks rows that the statement adds and keeps what is needed of them.
+func (r *rules) add(ctx context.Context, b *vec.Batch) error {
+	if err := r.check(ctx, b); err != nil {
+		return err
+	}
+	if len(r.places) > 0 {
+		kept := vec.NewBatch(b.N)
+		for _, p := range r.places {
+			kept.Cols = append(kept.Cols, b.Cols[p])
+		}
+		r.rows = append(r.rows, kept)
+	}
+	return nil
+}
+
+// verify checks the table as an edit leaves it. It returns the edits that keep what it found out true until the commit.
+func (r *rules) verify(ctx context.Context, c *changes, snapshot *catalog.Snapshot, edit *catalog.Modify) ([]catalog.Edit, error) {
+	if len(r.uniques)+len(r.parents)+len(r.children) == 0 {
+		return nil, nil
+	}
+	after, err := snapshot.Preview(edit)
+	if err != nil {
+		return nil, err
+	}
+	now, ok := after.TableByID(r.table.ID)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.Internal, "table %q is missing", r.table.Name)
+	}
+	v := &verifier{rules: r, ctx: ctx, snapshot: after, names: map[string]plan.Relation{"t": r.session.engine.planTable(now)}}
+	if len(r.rows) > 0 {
+		v.names["n"] = &plan.Virtual{Name: "n", Source: r.added()}
+		for _, u := range r.uniques {
+			if err := v.unique(u); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range r.parents {
+			if err := v.parent(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(r.children) > 0 {
+		if err := v.removed(c); err != nil {
+			return nil, err
+		}
+	}
+	return v.expect, nil
+}
+
+// added are the rows kept, as a source of queries.
+func (r *rules) added() *memoryRows {
+	all := schemaOf(r.table)
+	rows := &memoryRows{batches: r.rows}
+	for _, p := range r.places {
+		rows.schema = append(rows.schema, all[p])
+	}
+	return rows
+}
+
+// verifier looks at a table, t, after the rows n were added and the rows o taken away.
+type verifier struct {
+	*rules
+	ctx      context.Context
+	snapshot *catalog.Snapshot
+	names    map[string]plan.Relation
+	expect   []catalog.Edit
+}
+
+func (v *verifier) first(text string) (*vec.Batch, error) {
+	return v.session.firstRow(v.ctx, v.snapshot, text, v.names)
+}
+
+func (v *verifier) unique(u uniqueKey) error {
+	stored, where, err := u.over("t")
+	if err != nil {
+		return err
+	}
+	added, addedWhere, err := u.over("n")
+	if err != nil {
+		return err
+	}
+	var match []string
+	for i := range stored {
+		match = append(match, fmt.Sprintf("%s = %s", added[i], stored[i]))
+	}
+	if where != "" {
+		match = append(match, "("+addedWhere+")")
+	}
+	conditions := []string{"EXISTS (SELECT 1 FROM n AS n WHERE " + strings.Join(match, " AND ") + ")"}
+	if where != "" {
+		conditions = append(conditions, "("+where+")")
+	}
+	row, err := v.first(repeatedQuery(stored, conditions))
+	if err != nil || row == nil {
+		return err
+	}
+	return u.violated(row)
+}
+
+// repeatedQuery finds values that several rows of t have.
+func repeatedQuery(exprs, conditions []string) string {
+	for _, e := range exprs {
+		conditions = append(conditions, "("+e+") IS NOT NULL")
+	}
+	list := strings.Join(exprs, ", ")
+	return fmt.Sprintf("SELECT %s FROM t AS t WHERE %s GROUP BY %s HAVING count(*) > 1", list, strings.Join(conditions, " AND "), list)
+}
+
+func (u uniqueKey) violated(row *vec.Batch) error {
+	return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", u.name).
+		Detailf("Key (%s)=%s already exists.", strings.Join(u.exprs, ", "), rowText(row, 0)).
+		Hintf("use ON CONFLICT DO NOTHING or DO UPDATE to keep one row of a key")
+}
+
+// parent checks that the rows added have what a foreign key of theirs refers to.
+func (v *verifier) parent(c catalog.Constraint) error {
+	parent, ok := v.snapshot.TableByID(c.References)
+	if !ok {
+		return sqlerr.New(sqlerr.UndefinedTable, "the table that constraint %q refers to no longer exists", c.Name)
+	}
+	v.names["p"] = v.session.engine.planTable(parent)
+	columns := v.table.ColumnNames(c.Columns)
+	row, err := v.first(orphanQuery("n", columns, parent.ColumnNames(c.RefColumns)))
+	if err != nil {
+		return err
+	}
+	v.expectRows(parent)
+	if row == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table %q violates foreign key constraint %q", v.table.Name, c.Name).
+		Detailf("Key (%s)=%s is not present in table %q.", strings.Join(columns, ", "), rowText(row, 0), parent.Name).
+		Hintf("insert the row into %q first", parent.Name)
+}
+
+// orphanQuery finds rows of a relation whose columns are not NULL and no row of p has.
+func orphanQuery(from string, columns, referred []string) string {
+	var list, conditions, match []string
+	for i, c := range columns {
+		list = append(list, from+"."+quoted(c))
+		conditions = append(conditions, list[i]+" IS NOT NULL")
+		match = append(match, fmt.Sprintf("p.%s = %s", quoted(referred[i]), list[i]))
+	}
+	return fmt.Sprintf("SELECT %[1]s FROM %[2]s AS %[2]s WHERE %[3]s AND NOT EXISTS (SELECT 1 FROM p AS p WHERE %[4]s)",
+		strings.Join(list, ", "), from, strings.Join(conditions, " AND "), strings.Join(match, " AND "))
+}
+
+// removed checks that nothing refers to keys which the statement takes away.
+func (v *verifier) removed(c *changes) error {
+	var tablets []tablet.ID
+	var rows []uint32
+	for at, dead := range c.dead {
+		if dead != nil {
+			for _, row := range dead.ToArray() {
+				tablets, rows = append(tablets, c.base[at].ID), append(rows, row)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	for _, k := range v.children {
+		places := tablestore.Places(v.table, k.constraint.RefColumns)
+		old, err := v.session.engine.store.Fetch(v.ctx, v.table, tablets, rows, places)
+		if err != nil {
+			return err
+		}
+		source := &memoryRows{batches: []*vec.Batch{old}}
+		for _, p := range places {
+			source.schema = append(source.schema, schemaOf(v.table)[p])
+		}
+		child, ok := v.snapshot.TableByID(k.table.ID)
+		if !ok {
+			continue
+		}
+		v.names["o"], v.names["p"] = &plan.Virtual{Name: "o", Source: source}, v.names["t"]
+		v.names["c"] = v.session.engine.planTable(child)
+		keys := v.table.ColumnNames(k.constraint.RefColumns)
+		var match []string
+		for i, name := range child.ColumnNames(k.constraint.Columns) {
+			match = append(match, fmt.Sprintf("c.%s = o.%s", quoted(name), quoted(keys[i])))
+		}
+		row, err := v.first(orphanQuery("o", keys, keys) + " AND EXISTS (SELECT 1 FROM c AS c WHERE " + strings.Join(match, " AND ") + ")")
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			return sqlerr.New(sqlerr.ForeignKeyViolation, "update or delete on table %q violates foreign key constraint %q on table %q",
+				v.table.Name, k.constraint.Name, child.Name).
+				Detailf("Key (%s)=%s is still referenced from table %q.", strings.Join(keys, ", "), rowText(row, 0), child.Name).
+				Hintf("delete or change the rows of %q first", child.Name)
+		}
+		v.expectRows(child)
+	}
+	return nil
+}
+
+// expectRows fences the rows of another table that was looked at.
+func (v *verifier) expectRows(t *catalog.Table) {
+	if t.ID != v.table.ID {
+		v.expect = append(v.expect, &catalog.ExpectRows{Table: t.ID, AsOf: t.Tablets.Version()})
+	}
+}
+
+// checkStored checks that the rows of a table keep new constraints and a new index.
+func (s *Session) checkStored(ctx context.Context, snapshot *catalog.Snapshot, t *catalog.Table, constraints []catalog.Constraint, index *catalog.Index) error {
+	names := map[string]plan.Relation{"t": s.engine.planTable(t)}
+	probe := *t
+	probe.Constraints, probe.Indexes = constraints, nil
+	if index != nil {
+		probe.Indexes = []catalog.Index{*index}
+	}
+	for _, u := range uniqueKeys(&probe) {
+		exprs, where, err := u.over("t")
+		if err != nil {
+			return err
+		}
+		var conditions []string
+		if where != "" {
+			conditions = append(conditions, "("+where+")")
+		}
+		row, err := s.firstRow(ctx, snapshot, repeatedQuery(exprs, conditions), names)
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			return sqlerr.New(sqlerr.UniqueViolation, "could not create unique index %q", u.name).
+				Detailf("Key (%s)=%s is duplicated.", strings.Join(u.exprs, ", "), rowText(row, 0)).Hintf("remove the duplicates first")
+		}
+	}
+	for _, c := range constraints {
+		var row *vec.Batch
+		var err error
+		switch c.Kind {
+		case catalog.CheckRows:
+			if row, err = s.firstRow(ctx, snapshot, "SELECT 1 FROM t WHERE NOT ("+c.Expr+")", names); err == nil && row != nil {
+				err = sqlerr.New(sqlerr.CheckViolation, "check constraint %q of relation %q is violated by some row", c.Name, t.Name).
+					Hintf("change or delete the rows for which it does not hold first")
+			}
+		case catalog.ForeignKey:
+			parent := t
+			if c.References != t.ID {
+				parent, _ = snapshot.TableByID(c.References)
+			}
+			names["p"] = s.engine.planTable(parent)
+			if row, err = s.firstRow(ctx, snapshot, orphanQuery("t", t.ColumnNames(c.Columns), parent.ColumnNames(c.RefColumns)), names); err == nil && row != nil {
+				err = sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table %q violates foreign key constraint %q", t.Name, c.Name).
+					Detailf("Key %s is not present in table %q.", rowText(row, 0), parent.Name).Hintf("insert the missing rows first")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
