@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"time"
 
@@ -119,4 +120,18 @@ func readHeader(ctx context.Context, store objstore.Store, path string) (header,
 		return header{}, fmt.Errorf("reading the log: %w", err)
 	}
 	return decodeHeader(path, b[:n])
+}
+
+// Forgotten yields the paths of files that commits after a version removed from the snapshot, as far back as they are
+// still on disk.
+func (s *Snapshot) Forgotten(after uint64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, g := range s.garbage.From(after + 1) {
+			for _, path := range g.Files {
+				if !yield(path) {
+					return
+				}
+			}
+		}
+	}
 }

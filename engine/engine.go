@@ -216,27 +216,46 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return err
 }
 
-// sweepInterval is how often files past their retention are deleted.
-const sweepInterval = time.Minute
+// sweepInterval is how often files past their retention are deleted, forgetInterval how often the caches let go of files
+// that left the newest snapshot.
+const (
+	sweepInterval  = time.Minute
+	forgetInterval = 5 * time.Second
+)
 
-// upkeep deletes what retention no longer protects, while this engine may write.
+// upkeep empties the caches of what is gone and, while this engine may write, deletes what retention no longer protects.
 func (e *Engine) upkeep(ctx context.Context) {
-	if e.options.ReadOnly {
-		return
-	}
-	ticker := time.NewTicker(sweepInterval)
+	ticker := time.NewTicker(forgetInterval)
 	defer ticker.Stop()
+	forgotten, swept := e.catalog.Snapshot().Version(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		swept, err := e.catalog.Sweep(ctx)
-		if err != nil && ctx.Err() == nil {
-			e.log.Warn("sweeping old files", "error", err)
-		} else if swept.Files > 0 {
-			e.log.Info("swept old files", "files", swept.Files, "log_entries", swept.LogEntries)
+		forgotten = e.forget(forgotten)
+		if !e.options.ReadOnly && time.Since(swept) >= sweepInterval {
+			e.sweep(ctx)
+			swept = time.Now()
 		}
+	}
+}
+
+// forget empties the caches of files that commits after a version removed, and returns the version it went to.
+func (e *Engine) forget(after uint64) uint64 {
+	snapshot := e.catalog.Snapshot()
+	if err := e.store.ForgetFiles(snapshot.Forgotten(after)); err != nil {
+		e.log.Warn("closing files that are gone", "error", err)
+	}
+	return snapshot.Version()
+}
+
+func (e *Engine) sweep(ctx context.Context) {
+	swept, err := e.catalog.Sweep(ctx)
+	if err != nil && ctx.Err() == nil {
+		e.log.Warn("sweeping old files", "error", err)
+	} else if swept.Files > 0 {
+		e.log.Info("swept old files", "files", swept.Files, "log_entries", swept.LogEntries)
 	}
 }

@@ -157,13 +157,13 @@ func (s *cacheShard) remove(p *cachedPage) {
 	s.bytes -= p.bytes
 }
 
-// Drop forgets a tablet: its pages and its footer. Scans that still read it go on.
-func (c *Cache) Drop(id tablet.ID) {
+// Retain forgets the pages and footers of the tablets that keep does not report. Scans that still read them go on.
+func (c *Cache) Retain(keep func(tablet.ID) bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
 		for key, p := range s.pages {
-			if key.tablet != id {
+			if keep(key.tablet) {
 				continue
 			}
 			if p.loaded {
@@ -174,8 +174,11 @@ func (c *Cache) Drop(id tablet.ID) {
 		}
 		s.mu.Unlock()
 	}
-	c.files.drop(id)
+	c.files.retain(keep)
 }
+
+// Drop forgets a tablet: its pages and its footer.
+func (c *Cache) Drop(id tablet.ID) { c.Retain(func(other tablet.ID) bool { return other != id }) }
 
 // CacheStats describes a cache at one moment.
 type CacheStats struct {

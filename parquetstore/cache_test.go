@@ -55,19 +55,18 @@ func TestCacheKeepsItsBudget(t *testing.T) {
 	}
 }
 
-func TestDropForgetsATablet(t *testing.T) {
+func TestRetainForgetsTheOthers(t *testing.T) {
 	cache := NewCache(CacheOptions{Bytes: 64 << 20})
 	f := countingFile(t, OpenOptions{Tablet: 9, Cache: cache})
 	other := countingFile(t, OpenOptions{Tablet: 10, Cache: cache})
 	readAll(t, f, &Scan{Columns: []int{0}})
 	readAll(t, other, &Scan{Columns: []int{0}})
-	cache.Drop(9)
+	cache.Retain(func(id tablet.ID) bool { return id != 9 })
 	if st := cache.Stats(); st.Pages != 100 || st.Files != 1 || st.Bytes <= 0 {
 		t.Errorf("after dropping one of two tablets: %+v", st)
 	}
 	readAll(t, f, &Scan{Columns: []int{1}}) // still open: goes on
-	cache.Drop(9)
-	cache.Drop(10)
+	cache.Retain(func(tablet.ID) bool { return false })
 	if st := cache.Stats(); st.Pages != 0 || st.Bytes != 0 || st.Files != 0 {
 		t.Errorf("after dropping all tablets: %+v", st)
 	}

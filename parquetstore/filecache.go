@@ -116,16 +116,20 @@ func (c *fileCache) evict(keep *cachedFile) []*File {
 	return old
 }
 
-func (c *fileCache) drop(id tablet.ID) {
+func (c *fileCache) retain(keep func(tablet.ID) bool) {
+	var old []*File
 	c.mu.Lock()
-	e := c.byID[id]
-	delete(c.byID, id)
-	var file *File
-	if e != nil {
-		file = e.file
+	for id, e := range c.byID {
+		if keep(id) {
+			continue
+		}
+		delete(c.byID, id)
+		if e.file != nil { // the others are still being opened
+			old = append(old, e.file)
+		}
 	}
 	c.mu.Unlock()
-	if file != nil {
-		file.src.release()
+	for _, f := range old {
+		f.src.release()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"sync"
 
@@ -95,12 +96,24 @@ func (s *Store) Forget(table tablet.TableID) {
 	s.masks.DropTable(uint64(table))
 }
 
-// ForgetTablets drops what the caches hold of tablets that left every readable snapshot.
-func (s *Store) ForgetTablets(table tablet.TableID, ids []tablet.ID) error {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		s.Pages.Drop(id)
-		names[i] = tablet.SidecarPath(table, id)
+// ForgetFiles drops what the caches hold of files that left the newest snapshot. Whoever still reads one goes on, and may
+// fill the caches again.
+func (s *Store) ForgetFiles(paths iter.Seq[string]) error {
+	gone := map[tablet.ID]bool{}
+	var keys []string
+	for path := range paths {
+		switch f := tablet.ParsePath(path); f.Kind {
+		case tablet.ParquetFile:
+			gone[f.ID] = true
+		case tablet.SidecarFile, tablet.RunFile:
+			keys = append(keys, path)
+		}
 	}
-	return s.keyFiles.Drop(names...)
+	if len(gone) > 0 {
+		s.Pages.Retain(func(id tablet.ID) bool { return !gone[id] })
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.keyFiles.Drop(keys...)
 }
