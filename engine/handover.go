@@ -23,13 +23,17 @@ import (
 //	               <------------------  YieldWorker, done: no owner
 //	AcquireWorker: a new epoch, a worker
 //
-// An owner that does not answer in time is taken for dead, and fenced by AcquireWorker.
+// An owner that does not answer in time is taken for dead, and fenced by AcquireWorker. Where the store fails, a request
+// may have been made although it seemed to fail: the owner would leave, and nobody would come. So a claim goes on until
+// it has the worker or reads in the log that nobody wants it here.
 
 // claim is a hand-over to this engine that is under way.
 type claim struct {
 	stop    context.CancelFunc
 	settled chan struct{} // closed when the claim has ended, one way or the other
 	err     error         // set before settled is closed
+	failing chan error    // holds the first failure that it goes on after
+	tried   uint64        // epoch that it last tried to acquire the table from; 0 before
 }
 
 // resume binds a table's ingestion to this engine. Without an owner elsewhere the worker runs when it returns; else
@@ -47,18 +51,21 @@ func (w *workers) resume(ctx context.Context, e *Engine, table *catalog.Table) e
 		w.stop(ctx, table.ID)
 		return w.acquire(ctx, e, table, stream, def)
 	}
-	if _, err := e.catalog.Commit(ctx, &catalog.RequestWorker{Table: table.ID, Engine: e.name}); err != nil {
-		return err
-	}
-	c := w.claim(e, table.ID)
-	if c == nil {
+	_, err = e.catalog.Commit(ctx, &catalog.RequestWorker{Table: table.ID, Engine: e.name})
+	c := w.claim(e, table.ID, err != nil)
+	switch {
+	case c == nil:
 		return sqlerr.New(sqlerr.AdminShutdown, "the engine is shutting down")
+	case err != nil:
+		return err
 	}
 	timer := time.NewTimer(2 * e.handoverTimeout())
 	defer timer.Stop()
 	select {
 	case <-c.settled:
 		return c.err
+	case err := <-c.failing:
+		return err
 	case <-timer.C: // the owner finishes a long statement
 		return nil
 	case <-ctx.Done():
@@ -100,9 +107,10 @@ func (e *Engine) handoverTimeout() time.Duration {
 }
 
 // claim waits for a table's worker in the background, in place of an earlier claim; nil when the engine shuts down.
-func (w *workers) claim(e *Engine, id tablet.TableID) *claim {
+// unsure says that the request for it may not have been made.
+func (w *workers) claim(e *Engine, id tablet.TableID, unsure bool) *claim {
 	ctx, stop := context.WithCancel(e.ctx)
-	c := &claim{stop: stop, settled: make(chan struct{})}
+	c := &claim{stop: stop, settled: make(chan struct{}), failing: make(chan error, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -117,7 +125,7 @@ func (w *workers) claim(e *Engine, id tablet.TableID) *claim {
 	}
 	w.claims[id] = c
 	e.tasks.Go(func() {
-		c.err = guard(func() error { return e.takeOver(ctx, id) })
+		c.err = guard(func() error { return e.pursue(ctx, c, id, unsure) })
 		stop()
 		w.mu.Lock()
 		if w.claims[id] == c {
@@ -132,14 +140,51 @@ func (w *workers) claim(e *Engine, id tablet.TableID) *claim {
 	return c
 }
 
+// claimPause is how long a claim waits after a failure of the store.
+const claimPause = 100 * time.Millisecond
+
+// pursue takes a table over, however long the store fails meanwhile. The first failure is passed on.
+func (e *Engine) pursue(ctx context.Context, c *claim, id tablet.TableID, unsure bool) error {
+	for {
+		var err error
+		if unsure {
+			_, err = e.catalog.Refresh(ctx)
+		}
+		if err == nil {
+			err = e.takeOver(ctx, c, id)
+		}
+		switch code := sqlerr.Code(err); {
+		case err == nil || ctx.Err() != nil, code == sqlerr.UndefinedObject, code == sqlerr.UndefinedTable, code == sqlerr.AdminShutdown,
+			code == sqlerr.ObjectNotInPrerequisite:
+			return err
+		}
+		select {
+		case c.failing <- err:
+		default:
+		}
+		if unsure = true; !sleepFor(ctx, claimPause) {
+			return ctx.Err()
+		}
+	}
+}
+
 // takeOver acquires a table once its owner has handed it over, or has been silent for too long. It ends without an
 // error when nobody wants the worker here any more.
-func (e *Engine) takeOver(ctx context.Context, id tablet.TableID) error {
+func (e *Engine) takeOver(ctx context.Context, c *claim, id tablet.TableID) error {
 	asked, answered := time.Now(), time.Time{}
 	for {
 		changed := e.catalog.Changed()
 		table, ok := e.catalog.Snapshot().TableByID(id)
-		if !ok || !table.Ingest.Attached() || table.Ingest.Wanted != e.name {
+		switch {
+		case !ok || !table.Ingest.Attached():
+			return nil
+		case c.tried != 0 && table.Ingest.Owner == e.name && table.Ingest.Epoch == c.tried+1: // acquired, and the answer was lost
+			stream, def, err := e.feeding(table)
+			if err != nil {
+				return err
+			}
+			return e.workers.start(e, table, stream, def)
+		case table.Ingest.Wanted != e.name:
 			return nil
 		}
 		timeout := e.handoverTimeout()
@@ -153,6 +198,7 @@ func (e *Engine) takeOver(ctx context.Context, id tablet.TableID) error {
 				return err
 			}
 			e.workers.stop(ctx, id)
+			c.tried = table.Ingest.Epoch
 			if err := e.workers.acquire(ctx, e, table, stream, def); sqlerr.Code(err) != sqlerr.SerializationFailure {
 				return err
 			}

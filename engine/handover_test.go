@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/engine"
 	"github.com/tidemarkdb/tidemark/objstore"
+	"github.com/tidemarkdb/tidemark/objstore/errstore"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 )
 
@@ -92,6 +93,39 @@ func TestAKilledOwnerIsReplaced(t *testing.T) {
 	})
 	rows(t, s, "ALTER CDC TABLE orders SUSPEND")
 	verify(t, s)
+}
+
+// TestARequestThatSeemedToFailIsFollowed moves ingestion while the answers of the store are lost: the owner leaves as it
+// was asked to, so the engine that asked must come, whatever it told its user.
+func TestARequestThatSeemedToFailIsFollowed(t *testing.T) {
+	root := t.TempDir()
+	_, s := open(t, engine.Options{Root: root, Settings: fastIngest})
+	rows(t, s, cdcSetup+"; ALTER CDC TABLE orders RESUME")
+	local, err := objstore.OpenLocal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := errstore.Wrap(local, nil)
+	_, other := open(t, engine.Options{Store: store, Settings: fastIngest})
+	lost := errors.New("the answer was lost")
+	store.SetRule(func(c errstore.Call) errstore.Verdict {
+		if strings.HasPrefix(c.Path, "log/") {
+			return errstore.Verdict{After: lost}
+		}
+		return errstore.Verdict{}
+	})
+	until(t, "a request that reaches the log", func() bool {
+		if _, err := tryRows(t.Context(), other, "ALTER CDC TABLE orders RESUME"); err == nil {
+			t.Fatal("RESUME succeeded although its commit was not answered")
+		}
+		return rows(t, s, "SELECT has_worker FROM information_schema.cdc_ingests")[0] == "f"
+	})
+	store.SetRule(nil)
+	until(t, "the worker to be where it was asked for", func() bool {
+		return rows(t, other, "SELECT has_worker FROM information_schema.cdc_ingests")[0] == "t"
+	})
+	rows(t, other, "CALL cdc_wait('orders', '40000'); ALTER CDC TABLE orders SUSPEND")
+	verify(t, other)
 }
 
 // TestAnOwnerThatDoesNotAnswerIsReplaced takes a table from an engine of another machine that has vanished.

@@ -15,6 +15,7 @@ func init() {
 	virtualTables = map[string]virtualTable{
 		"information_schema.cdc_ingests":   {cdcIngestsSchema, fillCDCIngests},
 		"information_schema.schemata":      {schemataSchema, fillSchemata},
+		"information_schema.snapshot":      {snapshotSchema, fillSnapshot},
 		"information_schema.tables":        {tablesSchema, fillTables},
 		"information_schema.columns":       {columnsSchema, fillColumns},
 		"information_schema.views":         {viewsSchema, fillViews},

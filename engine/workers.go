@@ -55,10 +55,14 @@ func (w *workers) start(e *Engine, table *catalog.Table, stream *catalog.Stream,
 		Drain: func(ctx context.Context) (bool, error) { return r.drain(ctx) },
 	})
 	w.mu.Lock()
-	if w.closed {
+	if same := w.running[table.ID]; w.closed || same != nil && same.epoch == r.epoch {
+		closed := w.closed
 		w.mu.Unlock()
 		stop()
 		r.metrics.Stop()
+		if !closed {
+			return nil // it runs already
+		}
 		return sqlerr.New(sqlerr.AdminShutdown, "the engine is shutting down")
 	}
 	if w.running == nil {
