@@ -12,9 +12,15 @@ type MetadataStorage interface {
 	Storage
 	// Rows returns the number of live rows; ok is false when that is not known.
 	Rows(ctx context.Context, t *plan.Table) (n int64, ok bool, err error)
-	// Extent returns the number of rows in which a column, by its place in Table.Columns, is not NULL, and its least
-	// and greatest value, NULL when there is none; ok is false when that is not known exactly.
-	Extent(ctx context.Context, t *plan.Table, ordinal int) (count int64, low, high vec.Value, ok bool, err error)
+	// Extent returns what is known of a column, by its place in Table.Columns, without reading rows.
+	Extent(ctx context.Context, t *plan.Table, ordinal int) (Extent, error)
+}
+
+// Extent is what is known exactly of the live values of a column.
+type Extent struct {
+	Values    int64     // rows in which the column is not NULL, -1 when that is not known
+	Low, High vec.Value // the least and greatest value, NULL when there is none
+	Ranged    bool      // Low and High are known
 }
 
 // fromMetadata returns the row of an aggregate that metadata answers, nil when it does not.
@@ -56,17 +62,17 @@ func (c *compiler) answer(s MetadataStorage, scan *plan.Scan, a *plan.AggCall) (
 	if ordinal < 0 {
 		return v, false, nil
 	}
-	count, low, high, ok, err := s.Extent(c.q.ctx, scan.Table, ordinal)
-	if err != nil || !ok {
+	e, err := s.Extent(c.q.ctx, scan.Table, ordinal)
+	if err != nil {
 		return v, false, err
 	}
 	switch a.Name {
 	case "count":
-		return vec.IntValue(a.Out.Type, count), true, nil
+		return vec.IntValue(a.Out.Type, e.Values), e.Values >= 0, nil
 	case "min":
-		return low, low.Type.Equal(a.Out.Type), nil
+		return e.Low, e.Ranged && e.Low.Type.Equal(a.Out.Type), nil
 	case "max":
-		return high, high.Type.Equal(a.Out.Type), nil
+		return e.High, e.Ranged && e.High.Type.Equal(a.Out.Type), nil
 	}
 	return v, false, nil
 }

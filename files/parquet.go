@@ -168,6 +168,15 @@ func (p *Parquet) OpenFile(ctx context.Context, i int) (f *parquetstore.File, pl
 	return f, p.files[i].places, err
 }
 
+// Summary returns what the footer of file i tells of a column of the schema; a file without the column has NULLs.
+func (p *Parquet) Summary(ctx context.Context, i, ordinal int) (parquetstore.Summary, error) {
+	f := p.files[i]
+	if f.places[ordinal] < 0 || f.rows == 0 {
+		return parquetstore.Summary{Rows: f.rows, Nulls: f.rows}, nil
+	}
+	return p.library.summary(ctx, f.entry, f.places[ordinal])
+}
+
 // Statistics implements extension.StoredSource.
 func (p *Parquet) Statistics() extension.Statistics { return statistics{p} }
 

@@ -92,3 +92,12 @@ func (l *leaf) signed() bool {
 	}
 	return false
 }
+
+// whole reports whether values are stored as whole numbers, whose bounds no writer has a reason to widen.
+func (l *leaf) whole() bool {
+	switch l.phys {
+	case format.Boolean, format.Int32, format.Int64:
+		return l.ordered()
+	}
+	return false
+}

@@ -15,6 +15,7 @@ type Summary struct {
 	Nulls    int64     // -1 when some row group does not say
 	Min, Max vec.Value // valid when HasRange
 	HasRange bool
+	Exact    bool    // Min and Max are values of the column: writers cut only what is not a whole number
 	Distinct float64 // estimate, 0 when nothing is known
 	Bytes    float64 // a value's encoded bytes, on average
 }
@@ -22,7 +23,7 @@ type Summary struct {
 // Summarize returns what is known of a column without decoding it. It reads the page headers of dictionaries.
 func (f *File) Summarize(ctx context.Context, column int) (Summary, error) {
 	c := &f.schema.columns[column]
-	out := Summary{HasRange: true}
+	out := Summary{HasRange: true, Exact: true}
 	var counts distinctCounts
 	for g := range f.groups {
 		group := &f.groups[g]
@@ -34,6 +35,7 @@ func (f *File) Summarize(ctx context.Context, column int) (Summary, error) {
 			out.HasRange, out.Nulls = false, -1
 			continue
 		}
+		out.Exact = out.Exact && f.schema.leaves[c.leaves[0]].whole()
 		ch := &group.chunks[c.leaves[0]]
 		out.addBounds(&ch.bounds)
 		n, err := f.distinctInChunk(ctx, ch, int64(group.rows))
@@ -46,6 +48,7 @@ func (f *File) Summarize(ctx context.Context, column int) (Summary, error) {
 		out.Bytes /= float64(out.Rows)
 	}
 	out.HasRange = out.HasRange && !out.Min.Null && !out.Max.Null && out.Min.Type.ID != 0
+	out.Exact = out.Exact && out.HasRange
 	out.Distinct = counts.estimate(&out)
 	return out, nil
 }
