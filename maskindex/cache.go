@@ -14,7 +14,8 @@ import (
 //
 // A set is resolved once, however many callers ask, and from the resolution of the longest run of its first staging
 // tablets over the same base that is cached. Resolutions are dropped, least recently used first, when they exceed the
-// budget; the newest always stays.
+// budget; the newest always stays. Of one table at most [setsPerTable] are kept: sets are superseded with every append, and
+// whoever reads a set once mostly never asks for it again.
 type Cache struct {
 	files       *Files
 	budgetBytes int64
@@ -23,6 +24,7 @@ type Cache struct {
 	mu      sync.Mutex
 	entries map[setKey]*list.Element // of *cached
 	recent  *list.List               // most recently used first
+	tables  map[uint64]int           // how many entries are of a table
 	bases   map[*Base]int            // bases that entries keep, with how many
 	flights map[setKey]*flight
 	stats   CacheStats
@@ -61,7 +63,7 @@ type flight struct {
 func NewCache(files *Files, budgetBytes int64) *Cache {
 	return &Cache{
 		files: files, budgetBytes: budgetBytes, limits: defaultLimits, entries: map[setKey]*list.Element{}, recent: list.New(),
-		bases: map[*Base]int{}, flights: map[setKey]*flight{},
+		tables: map[uint64]int{}, bases: map[*Base]int{}, flights: map[setKey]*flight{},
 	}
 }
 
@@ -197,7 +199,10 @@ func (c *Cache) leave(key setKey, f *flight) {
 	}
 }
 
-// insert adds a resolution and evicts down to the budget.
+// setsPerTable is how many resolutions of a table are kept.
+const setsPerTable = 8
+
+// insert adds a resolution and evicts down to the budget and to setsPerTable.
 func (c *Cache) insert(key setKey, r *resolution) {
 	if old := c.entries[key]; old != nil {
 		c.remove(old)
@@ -206,6 +211,14 @@ func (c *Cache) insert(key setKey, r *resolution) {
 	c.stats.Bytes += r.bytes
 	if c.bases[r.set.Base]++; c.bases[r.set.Base] == 1 {
 		c.stats.Bytes += r.set.Base.bytes
+	}
+	if c.tables[key.table]++; c.tables[key.table] > setsPerTable {
+		oldest := c.recent.Back()
+		for oldest.Value.(*cached).key.table != key.table {
+			oldest = oldest.Prev()
+		}
+		c.remove(oldest)
+		c.stats.Evicted++
 	}
 	for c.stats.Bytes > c.budgetBytes && c.recent.Len() > 1 {
 		c.remove(c.recent.Back())
@@ -216,6 +229,9 @@ func (c *Cache) insert(key setKey, r *resolution) {
 func (c *Cache) remove(e *list.Element) {
 	v := c.recent.Remove(e).(*cached)
 	delete(c.entries, v.key)
+	if c.tables[v.key.table]--; c.tables[v.key.table] == 0 {
+		delete(c.tables, v.key.table)
+	}
 	c.stats.Bytes -= v.res.bytes
 	base := v.res.set.Base
 	if c.bases[base]--; c.bases[base] == 0 {

@@ -185,6 +185,29 @@ func TestTheBudgetEvictsTheOldest(t *testing.T) {
 	}
 }
 
+func TestOfATableTheLatestSetsAreKept(t *testing.T) {
+	tb, cache := staged(t, 0, plainOpen)
+	first := tb.set()
+	for i := range 2 * setsPerTable {
+		tb.appendChanges()
+		if _, err := cache.Masks(context.Background(), tb.set()); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = tb.set()
+		} else if _, err := cache.Masks(context.Background(), first); err != nil { // who still reads it keeps it
+			t.Fatal(err)
+		}
+	}
+	if s := cache.Stats(); s.Sets != setsPerTable || s.Evicted != setsPerTable || s.Misses != 2*setsPerTable {
+		t.Fatalf("%+v", s)
+	}
+	cache.DropTable(9)
+	if s := cache.Stats(); s.Sets != 0 || s.Bytes != 0 || len(cache.tables) != 0 {
+		t.Fatalf("%+v", s)
+	}
+}
+
 func TestAnUncoveredBaseTabletIsAnError(t *testing.T) {
 	tb, cache := staged(t, 1, plainOpen)
 	base, err := NewBase("gap", []Tablet{{ID: 77, Rows: 10}}, nil)
