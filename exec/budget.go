@@ -84,6 +84,17 @@ func (r *reservation) resize(n int64) bool {
 	return true
 }
 
+// force makes the reservation hold n bytes, over the limit too: for what an operator cannot do without and is small.
+func (r *reservation) force(n int64) {
+	delta := n - r.held
+	r.b.used.Add(delta)
+	r.held = n
+	r.b.usage.hold(delta)
+	if r.m != nil {
+		r.m.holds(delta)
+	}
+}
+
 // add grows the reservation by n bytes or fails.
 func (r *reservation) add(n int64) error {
 	if r.resize(r.held + n) {

@@ -22,6 +22,14 @@ func (l *chunkList) add(b *vec.Batch) {
 	l.rows += int64(b.N)
 }
 
+// size returns how many rows batch i has.
+func (l *chunkList) size(i int) int {
+	if it := l.items[i]; it.b != nil {
+		return it.b.N
+	}
+	return l.items[i].s.rows
+}
+
 // read returns batch i.
 func (l *chunkList) read(i int) (*vec.Batch, error) {
 	if it := l.items[i]; it.b != nil {

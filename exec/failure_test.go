@@ -156,6 +156,55 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestBlockJoins joins more rows than the budget holds where hashing does not part them.
+func TestBlockJoins(t *testing.T) {
+	db := randomDB(16, 1500, 900, 0.05)
+	for _, sql := range []string{
+		"select t.id, u.id from t join u on t.d < u.d and t.k > u.k + 5",
+		"select t.id, u.id from t left join u on t.d + 9 < u.d and t.id % 7 > u.k",
+		"select t.id, u.id from t right join u on t.id + u.id < 300",
+		"select t.id, u.id from t full join u on t.id > 1400 and u.id < 90 and t.f <> u.f",
+		"select t.id from t where exists (select 1 from u where u.id > t.id + 100 and u.s <> t.s)",
+		"select t.id from t where not exists (select 1 from u where u.d > t.d + 5 and u.k <> t.k)",
+		"select id, s not in (select s from u where id > 3) from t",
+		"select id, id in (select id + 700 from u) from t",
+		"select id, k in (select k from u where u.id > t.id + 600) from t",
+		"select id, (select u.id from u where u.id = t.id and u.id + t.id > 5) from t",
+		"select count(*), sum(t.id * u.id) from t, u",
+		// One key has more rows than fit.
+		"select count(*), sum(t.id - u.id) from t join u on t.id / 5000 = u.id / 5000 and t.k = u.k",
+		"select t.id, u.id from t full join u on t.id / 5000 = u.id / 5000 and t.id < u.id - 800",
+	} {
+		root := db.plan(t, sql)
+		want, err := collect(root, db.env(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		for _, threads := range []int{1, 3} {
+			env := db.env(threads)
+			env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<14
+			rows, err := Run(context.Background(), root, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := readAll(rows)
+			if err != nil {
+				t.Errorf("%s: %v", sql, err)
+				continue
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d rows, want %d", sql, len(got), len(want))
+			}
+			if spillOf(rows.Metrics()) == 0 {
+				t.Errorf("%s: nothing was spilled", sql)
+			}
+			rows.Close()
+		}
+	}
+}
+
 func spillOf(m *Metrics) int64 {
 	total := m.SpillBytes
 	for _, in := range m.Inputs {

@@ -5,10 +5,12 @@ import (
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// graceSource joins partition by partition what did not fit in memory. It yields nothing when everything did.
+// graceSource joins what did not fit in memory: partition by partition, or block by block where there are no
+// partitions. It yields nothing when everything did fit.
 type graceSource struct {
-	j     *join
-	parts ticket
+	j      *join
+	parts  ticket
+	blocks *blockJoin
 }
 
 func (j *join) probeCols() []plan.Col {
@@ -27,7 +29,7 @@ func keyTypes(keys []plan.Expr) []vec.Type {
 }
 
 // open moves what is still in memory to the partitions.
-func (s *graceSource) open(q *query, _ int) error {
+func (s *graceSource) open(_ *query, workers int) error {
 	if !s.j.grace {
 		return nil
 	}
@@ -41,7 +43,32 @@ func (s *graceSource) open(q *query, _ int) error {
 			return err
 		}
 	}
+	if !s.j.splits() {
+		s.blocks = &blockJoin{j: s.j, workers: workers, build: &chunkList{types: s.j.buildTypes}, probe: &chunkList{types: s.j.probeTypes()}}
+		for k := range partitionCount {
+			build, probe := s.take(k)
+			s.blocks.build.join(build)
+			s.blocks.probe.join(probe)
+		}
+	}
 	return nil
+}
+
+// take returns the rows of partition k.
+func (s *graceSource) take(k int) (build, probe *chunkList) {
+	build, probe = &chunkList{types: s.j.buildTypes}, &chunkList{types: s.j.probeTypes()}
+	for _, b := range s.j.builders {
+		build.join(b.parts.list(k))
+	}
+	for _, p := range s.j.spilledProbes {
+		probe.join(p.list(k))
+	}
+	return build, probe
+}
+
+// probeTypes returns the types of stored probe rows: the columns, then the keys.
+func (j *join) probeTypes() []vec.Type {
+	return append(typesOf(j.probeCols()), keyTypes(j.probeKeys)...)
 }
 
 func (s *graceSource) close() error { return nil }
@@ -50,18 +77,15 @@ func (s *graceSource) run(w *worker, out consumer) error {
 	if !s.j.grace {
 		return nil
 	}
+	if s.blocks != nil {
+		return s.blocks.run(w, out, w.id)
+	}
 	for {
 		k := s.parts.take()
 		if k >= partitionCount {
 			return nil
 		}
-		build, probe := &chunkList{types: s.j.buildTypes}, &chunkList{types: append(typesOf(s.j.probeCols()), keyTypes(s.j.probeKeys)...)}
-		for _, b := range s.j.builders {
-			build.join(b.parts.list(k))
-		}
-		for _, p := range s.j.spilledProbes {
-			probe.join(p.list(k))
-		}
+		build, probe := s.take(k)
 		if err := s.j.joinPartition(w, out, build, probe, 0); err != nil {
 			return err
 		}
@@ -85,10 +109,10 @@ func (j *join) joinPartition(w *worker, out consumer, build, probe *chunkList, l
 			return err
 		}
 		if !sub.res.resize(sub.res.held + 2*b.MemoryBytes() + int64(b.N)*tableRowBytes) {
-			if level+1 >= maxLevels || build.rows <= 1 {
-				return sub.res.exceeded(2 * b.MemoryBytes())
-			}
 			sub.res.release()
+			if level+1 >= maxLevels {
+				return (&blockJoin{j: j, build: build, probe: probe, workers: 1}).run(w, out, 0)
+			}
 			return j.splitPartition(w, out, build, probe, level+1)
 		}
 		chunks = append(chunks, b)
@@ -148,7 +172,11 @@ func (j *join) splitPartition(w *worker, out consumer, build, probe *chunkList, 
 		return err
 	}
 	for k := range partitionCount {
-		if err := j.joinPartition(w, out, b.list(k), p.list(k), level); err != nil {
+		part := b.list(k)
+		if part.rows == build.rows { // one key, or a few that hash alike: no more partitioning helps
+			level = maxLevels
+		}
+		if err := j.joinPartition(w, out, part, p.list(k), level); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ type join struct {
 	probers       []*prober
 	spilledProbes []*partitions
 	grace         bool // the build side did not fit: both sides are partitioned in files
+	block         bool // of a build side that does not fit, in which case one has to
 	res           *reservation
 }
 
@@ -34,6 +35,7 @@ type joinSpec struct {
 	keyPlaces         []int // of the build keys among buildTypes
 	nullSafe          []bool
 	other             []plan.Expr
+	ranges            *rangeSpec
 	out               []plan.Col // the columns of both sides as plan.Join orders them, without Mark's
 	buildFirst        bool       // the build side's columns come first
 	keep              probeFate
@@ -88,6 +90,9 @@ func (c *compiler) join(n *plan.Join, m *nodeMetrics) (*stream, error) {
 		return nil, err
 	}
 	j.probeL, j.probeWidth = layoutOf(probe.cols), len(probe.cols)
+	if len(j.buildKeys) == 0 && j.keep != probeMark { // for Mark, pairs that are unknown count too
+		j.ranges = newRangeSpec(j.other, j.probeL, j.buildL)
+	}
 	return j.assemble(n, build, probe), nil
 }
 
@@ -199,7 +204,7 @@ func (j *join) reserveTable() error {
 	if j.grace || j.res.resize(size) {
 		return nil
 	}
-	if !j.canSpill() {
+	if !j.q.spill.enabled() {
 		return j.res.exceeded(size)
 	}
 	for _, b := range j.builders {
@@ -283,17 +288,15 @@ func (b *joinBuilder) settle() error {
 	if b.res.resize(size) {
 		return nil
 	}
-	if !b.j.canSpill() {
+	if !b.j.q.spill.enabled() {
 		return b.res.exceeded(size - b.res.held)
 	}
 	return b.spill()
 }
 
-// canSpill reports whether the join can work partition by partition: it hashes by something and rows of one
-// partition match no others.
-func (j *join) canSpill() bool {
-	return len(j.buildKeys) > 0 && j.q.spill.enabled() && j.keep != probeMark
-}
+// splits reports whether the join can work partition by partition: it hashes by something and rows of one partition
+// say nothing about others.
+func (j *join) splits() bool { return len(j.buildKeys) > 0 && j.keep != probeMark }
 
 // spill moves what was collected to files, partitioned by key.
 func (b *joinBuilder) spill() error {

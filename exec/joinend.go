@@ -91,8 +91,7 @@ func (j *join) emitBuildRows(t *joinTable, hit vec.Bitmap, from int, out consume
 func (p *prober) putAside(b *vec.Batch) error {
 	j := p.j
 	if p.spilled == nil {
-		types := append(typesOf(j.probeCols()), keyTypes(j.probeKeys)...)
-		p.spilled = newPartitions(j.q, types, 0, j.m)
+		p.spilled = newPartitions(j.q, j.probeTypes(), 0, j.m)
 		j.mu.Lock()
 		j.spilledProbes = append(j.spilledProbes, p.spilled)
 		j.mu.Unlock()

@@ -32,7 +32,8 @@ type joinTable struct {
 	ints    bool // one integer key: keys need no second look
 	unique  bool // no two rows share a key
 	equal   []function.RowEqual
-	nullRow []int32 // rows with NULL in a key that is not null-safe: they match nothing
+	ranges  *rangeIndex // where there are no keys, if there is something to look up by
+	nullRow []int32     // rows with NULL in a key that is not null-safe: they match nothing
 }
 
 // newTable makes the table of chunks, which it takes over.
@@ -53,7 +54,10 @@ func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
 		return nil, err
 	}
 	if len(j.keyPlaces) == 0 {
-		return t, nil
+		if err := j.settle(t); err != nil {
+			return nil, err
+		}
+		return t, j.addRanges(t)
 	}
 	keys := pickColumns(t.cols, j.keyPlaces)
 	for _, k := range keys {
@@ -70,6 +74,11 @@ func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
 	if err := t.index(j.q, keys, j.nullSafe, valid); err != nil {
 		return nil, err
 	}
+	return t, j.settle(t)
+}
+
+// settle makes the join hold what the table takes, and no longer what it was made of.
+func (j *join) settle(t *joinTable) error {
 	size := int64(len(t.starts)*4 + len(t.rows)*4 + len(t.keys)*8 + len(t.direct)*4)
 	for _, c := range t.cols {
 		size += c.MemoryBytes()
@@ -77,11 +86,35 @@ func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
 	for _, b := range j.builders {
 		b.res.release()
 	}
-	if !j.res.resize(size) {
-		return nil, j.res.exceeded(size - j.res.held)
+	if j.res.resize(size) {
+		return nil
 	}
-	return t, nil
+	if !j.block && size-j.res.held > slackBytes {
+		return j.res.exceeded(size - j.res.held)
+	}
+	j.res.force(size)
+	return nil
 }
+
+// slackBytes is what a table may take over the limit: an index has a least size, whatever was reserved for it by row.
+const slackBytes = 1 << 15
+
+// addRanges orders a table without keys by what can be looked up in it.
+func (j *join) addRanges(t *joinTable) (err error) {
+	if j.ranges == nil || t.n < minRangeRows {
+		return nil
+	}
+	if t.ranges, err = newRangeIndex(j.q, j.ranges, j.buildL, t.cols[:j.buildWidth], t.n); err != nil {
+		// It may be the error of a row that other conditions leave out: only the pairs tell.
+		t.ranges = nil
+		return j.q.check()
+	}
+	j.res.force(j.res.held + t.ranges.memory())
+	return nil
+}
+
+// minRangeRows is from how many rows on looking up beats trying all.
+const minRangeRows = 16
 
 // validKeys returns the rows whose keys can match: none that is not null-safe is NULL. nil means all.
 func (j *join) validKeys(keys []*vec.Vector, n int) (valid vec.Bitmap) {

@@ -8,6 +8,11 @@ func (p *prober) emitMarks() error {
 	if err := p.markUnknown(); err != nil {
 		return err
 	}
+	return p.passMarks()
+}
+
+// passMarks passes every probe row on with what is known of its match.
+func (p *prober) passMarks() error {
 	marks := &vec.Vector{Type: vec.BoolType, N: p.b.N, Data: make([]byte, p.b.N)}
 	for i := range p.n {
 		row := i

@@ -32,6 +32,9 @@ type prober struct {
 	cols    []*vec.Vector
 	spilled *partitions
 	sel     []int32
+
+	rangeProg *program // what to look up in a table without keys
+	found     []int32
 }
 
 // probe is the join's stage.
@@ -44,6 +47,11 @@ func (j *join) probe(w *worker, next consumer) (consumer, error) {
 	p.prog = prog
 	if len(j.other) > 0 {
 		if p.cond, err = newPairCondition(w, j); err != nil {
+			return nil, err
+		}
+	}
+	if j.ranges != nil {
+		if p.rangeProg, err = newProgram(w, j.probeL, j.ranges.probe); err != nil {
 			return nil, err
 		}
 	}
@@ -183,10 +191,20 @@ func (p *prober) bucketPairs(keys []int64, bucket func(int64) (uint64, bool)) er
 	return nil
 }
 
-// allPairs pairs every row with every row of the table.
+// allPairs pairs every row with every row of the table, or those that its order leaves.
 func (p *prober) allPairs() error {
+	once := p.build == nil && (p.j.keep == probeSemi || p.j.keep == probeAnti || p.j.keep == probeMark)
+	look := p.lookRange()
 	for i := range int32(p.n) {
-		for r := range int32(p.t.n) {
+		among, n := look(i)
+		for at := range n {
+			r := int32(at)
+			if among != nil {
+				r = among[at]
+			}
+			if once && p.matched[i] {
+				break
+			}
 			p.left, p.right = append(p.left, i), append(p.right, r)
 			if len(p.left) == vec.BatchRows {
 				if err := p.piece(); err != nil {
