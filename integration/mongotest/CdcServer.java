@@ -17,8 +17,9 @@ import java.util.stream.Stream;
  * storage level. java -cp 'lib/*:classes' [-DoplogMax=N] [-DsplitBytes=N] CdcServer [port]; ends when stdin closes.
  *
  * Beside MongoDB's commands it knows some that bring about what a test cannot wait for, all in the database admin:
- * testTrimOplog forgets every change so far, testExpireImages the images of documents, testKillCursors every cursor,
- * testPhantomDrop: "db.coll" makes the events of a drop without one, replSetStepDown: n steps down for n milliseconds.
+ * testTrimOplog forgets every change so far, testExpireImages the images of documents, testKillCursors every change
+ * stream, testLoseFinds: n the next n cursors of find after their first answer, testPhantomDrop: "db.coll" makes the
+ * events of a drop without one, replSetStepDown: n steps down for n milliseconds.
  */
 public class CdcServer extends MemoryBackend {
     record V(List<Integer> getVersionArray, int getWireVersion) implements MongoVersion {
@@ -38,7 +39,8 @@ public class CdcServer extends MemoryBackend {
     final int splitBytes = Integer.getInteger("splitBytes", 200_000); // events beyond are split; a real server: 16 MB
     final Map<String, UUID> uuids = new ConcurrentHashMap<>();
     volatile long expiredTs = 0, steppedUntil = 0, killed = 0;
-    final Set<Long> finds = ConcurrentHashMap.newKeySet(), dead = ConcurrentHashMap.newKeySet();
+    final Set<Long> dead = ConcurrentHashMap.newKeySet();   // cursors of find that are lost after their first answer
+    final java.util.concurrent.atomic.AtomicInteger lose = new java.util.concurrent.atomic.AtomicInteger();
     final Map<Long, Stream2> streams = new ConcurrentHashMap<>();
     final Set<String> preImages = ConcurrentHashMap.newKeySet();
     final Map<String, List<Ev>> openTxns = new ConcurrentHashMap<>();
@@ -300,6 +302,7 @@ public class CdcServer extends MemoryBackend {
                 Stream2 s = streams.get(((Number) q.get(cmd)).longValue());
                 if (s == null) {
                     if (dead.remove(((Number) q.get(cmd)).longValue())) throw new MongoServerError(43, "CursorNotFound", "cursor id " + q.get(cmd) + " not found");
+                    q.putIfAbsent("batchSize", 9000);
                     break;
                 }
                 int n = ((Number) q.getOrDefault("batchSize", Integer.MAX_VALUE)).intValue();
@@ -314,9 +317,9 @@ public class CdcServer extends MemoryBackend {
                 if (max != null) all.add(new Document("$expr", new Document("$lt", List.of("$_id", new Document("$literal", max.get("_id"))))));
                 if (!all.isEmpty()) q.put("filter", new Document("$and", all));
                 if (hint instanceof Document) q.put("sort", hint);
-                q.putIfAbsent("batchSize", 9000); // the library's next answer has all the rest
+                q.putIfAbsent("batchSize", 9000);
                 Document r = super.handleCommand(ch, db, cmd, q);
-                if (r.get("cursor") instanceof Document c && c.get("id") instanceof Number id && id.longValue() != 0) finds.add(id.longValue());
+                if (r.get("cursor") instanceof Document c && c.get("id") instanceof Number id && id.longValue() != 0 && lose.getAndUpdate(n -> Math.max(0, n - 1)) > 0) dead.add(id.longValue());
                 return r;
             }
             case "listcollections": {
@@ -337,10 +340,9 @@ public class CdcServer extends MemoryBackend {
             case "testexpireimages": synchronized (log) { expiredTs = lastTs; } return new Document("ok", 1.0);
             case "testkillcursors": {
                 synchronized (log) { killed = System.nanoTime(); log.notifyAll(); }
-                dead.addAll(finds);
-                finds.clear();
                 return new Document("ok", 1.0);
             }
+            case "testlosefinds": lose.set(((Number) q.get(cmd)).intValue()); return new Document("ok", 1.0);
             case "testphantomdrop": { String ns = (String) q.get(cmd); int i = ns.indexOf('.'); emit("drop", ns.substring(0, i), ns.substring(i + 1), null, null, null, null, null); return new Document("ok", 1.0); }
             case "replsetstepdown": synchronized (log) { steppedUntil = System.currentTimeMillis() + ((Number) q.get(cmd)).longValue(); log.notifyAll(); } return new Document("ok", 1.0);
             case "killcursors": { for (Object id : (Collection<Object>) q.get("cursors")) streams.remove(((Number) id).longValue()); break; }

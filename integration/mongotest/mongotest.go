@@ -161,7 +161,7 @@ func start() (*Server, error) {
 	if err != nil || !ok {
 		return nil, fmt.Errorf("the server said %q: %v", line, err)
 	}
-	return &Server{URI: "mongodb://" + address + "/?replicaSet=rs0"}, nil
+	return &Server{URI: "mongodb://" + address + "/?replicaSet=rs0&heartbeatFrequencyMS=500"}, nil
 }
 
 // classes is the folder of the compiled program, one for each of its versions.
