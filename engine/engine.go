@@ -22,6 +22,7 @@ import (
 	"github.com/tidemarkdb/tidemark/objstore"
 	"github.com/tidemarkdb/tidemark/parquetstore"
 	"github.com/tidemarkdb/tidemark/source/generator"
+	"github.com/tidemarkdb/tidemark/source/mongodb"
 	"github.com/tidemarkdb/tidemark/source/postgres"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
@@ -166,6 +167,7 @@ func builtins(options Options, pages *parquetstore.Cache) *extension.Registry {
 	r.RegisterSource(postgres.Source())
 	if options.Register != nil {
 		options.Register(r)
+	r.RegisterSource(mongodb.Source())
 	}
 	return r
 }
