@@ -45,6 +45,9 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 	case sql.RenameColumn:
 		return s.renameColumn(ctx, t, at, action.NewName.Name)
 	case sql.SetDefault:
+		if err := s.pinDefault(action.Default); err != nil {
+			return err
+		}
 		if err := s.checkDefault(ctx, columns[at], action.Default); err != nil {
 			return err
 		}
@@ -63,6 +66,13 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		return s.alterType(ctx, t, at, action)
 	}
 	return s.putColumns(ctx, t, columns, t.PrimaryIndex, 0)
+}
+
+// pinDefault gives the sequences of a default their full names.
+func (s *Session) pinDefault(e sql.Expr) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	return s.pinSequences(snapshot, e)
 }
 
 func missingColumn(t *catalog.Table, name sql.Ident) error {
@@ -123,6 +133,10 @@ func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action s
 	initial := vec.NullValue(column.Type)
 	volatile := false
 	if action.Def.Default != nil {
+		if err := s.pinDefault(action.Def.Default); err != nil {
+			return err
+		}
+		column.Default = sql.Text(action.Def.Default)
 		if err := s.checkDefault(ctx, column, action.Def.Default); err != nil {
 			return err
 		}

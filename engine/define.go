@@ -26,6 +26,10 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 		return done("CREATE SCHEMA"), s.commit(ctx, &catalog.CreateSchema{Name: o.name, IfNotExists: t.IfNotExists})
 	case *sql.CreateTable:
 		return s.createTable(ctx, snapshot, t)
+	case *sql.CreateSequence:
+		return done("CREATE SEQUENCE"), s.createSequence(ctx, snapshot, t)
+	case *sql.AlterSequence:
+		return done("ALTER SEQUENCE"), s.alterSequence(ctx, snapshot, t)
 	case *sql.CreateView:
 		return s.createView(ctx, snapshot, t)
 	case *sql.Drop:
@@ -109,9 +113,13 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 			return d, err
 		}
 		if c.Default != nil {
+			if err := s.pinSequences(snapshot, c.Default); err != nil {
+				return d, err
+			}
 			if err := s.checkDefault(ctx, column, c.Default); err != nil {
 				return d, err
 			}
+			column.Default = sql.Text(c.Default)
 		}
 		column.FieldID = int32(i + 1)
 		d.Columns = append(d.Columns, column)
@@ -305,6 +313,9 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Drop) (*Result, error) {
 	if t.Kind == sql.IndexObject {
 		return done("DROP INDEX"), s.dropIndexes(ctx, t)
+	}
+	if t.Kind == sql.SequenceObject {
+		return done("DROP SEQUENCE"), s.dropSequences(ctx, t)
 	}
 	var edits []catalog.Edit
 	for _, name := range t.Names {

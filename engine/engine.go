@@ -73,6 +73,7 @@ type Engine struct {
 	name      string
 	log       *slog.Logger
 	catalog   *catalog.Catalog
+	sequences *sequences
 	store     *tablestore.Store
 	functions *extension.Registry
 	settings  values
@@ -122,6 +123,7 @@ func Open(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data root: %w", err)
 	}
+	e.sequences = &sequences{catalog: e.catalog}
 	if e.spill, err = newSpillFolder(options.SpillDir, e.log); err != nil {
 		e.catalog.Close()
 		return nil, err
@@ -195,7 +197,8 @@ func (e *Engine) Close() error {
 		e.workers.stopAll(e)
 		e.cancel()
 		e.tasks.Wait()
-		err = errors.Join(e.store.Close(), e.catalog.Close(), e.spill.remove())
+		returned := e.sequences.close(context.Background())
+		err = errors.Join(returned, e.store.Close(), e.catalog.Close(), e.spill.remove())
 	})
 	return err
 }

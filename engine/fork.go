@@ -13,7 +13,7 @@ func (s *Session) Fork() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &Session{
-		engine: s.engine, user: s.user, readOnly: s.readOnly, settings: s.settings, prepared: maps.Clone(s.prepared),
+		engine: s.engine, user: s.user, readOnly: s.readOnly, settings: s.settings, numbers: s.numbers, prepared: maps.Clone(s.prepared),
 		temp: s.temp, parent: s,
 	}
 }

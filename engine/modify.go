@@ -19,7 +19,7 @@ func refuseDML(t *catalog.Table, action string) error {
 		Hintf("INSERT, UPDATE, DELETE, MERGE and TRUNCATE need a table with merge_mode = 'write'; change the rows at the source instead")
 }
 
-var alterTags = map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA"}
+var alterTags = map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA", sql.SequenceObject: "ALTER SEQUENCE"}
 
 // alter runs ALTER TABLE, VIEW, SCHEMA. All actions of a statement happen, or none.
 func (s *Session) alter(ctx context.Context, t *sql.Alter) (*Result, error) {
@@ -37,6 +37,8 @@ func (s *Session) alter(ctx context.Context, t *sql.Alter) (*Result, error) {
 			return s.alterView(ctx, t)
 		case sql.SchemaObject:
 			return s.alterSchema(ctx, t)
+		case sql.SequenceObject:
+			return s.renameSequence(ctx, t)
 		}
 		return s.alterTable(ctx, t)
 	})
@@ -164,6 +166,10 @@ func (s *Session) alterSchema(ctx context.Context, t *sql.Alter) error {
 		moved := *view
 		moved.Schema = to.Name
 		edits = append(edits, &catalog.CreateView{View: moved}, &catalog.DropView{Schema: view.Schema, Name: view.Name})
+	}
+	for q := range snapshot.Sequences(o.name) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "schema %q with sequence %q in it cannot be renamed", o.name, q.Name).
+			Hintf("create the new schema and move what is in it with SET SCHEMA")
 	}
 	return s.commit(ctx, append(edits, &catalog.DropSchema{Name: o.name})...)
 }

@@ -36,8 +36,9 @@ type Session struct {
 	tx       *transaction
 	prepared map[string]*sql.Prepare
 	random   randomSource
-	usage    *exec.Usage // of the statement that runs
-	temp     string      // name of the session's schema of temporary tables, "" before the first
+	numbers  *lastNumbers // shared with forks
+	usage    *exec.Usage  // of the statement that runs
+	temp     string       // name of the session's schema of temporary tables, "" before the first
 
 	ingesting sync.Mutex    // one Ingest at a time
 	incoming  *plan.Virtual // rows of the running Ingest, else nil
@@ -45,7 +46,7 @@ type Session struct {
 
 // NewSession returns a session with the engine's settings.
 func (e *Engine) NewSession(options SessionOptions) (*Session, error) {
-	s := &Session{engine: e, user: options.User, readOnly: options.ReadOnly, settings: &values{}, prepared: map[string]*sql.Prepare{}}
+	s := &Session{engine: e, user: options.User, readOnly: options.ReadOnly, settings: &values{}, numbers: &lastNumbers{}, prepared: map[string]*sql.Prepare{}}
 	if s.user == "" {
 		s.user = "tidemark"
 	}
@@ -278,7 +279,12 @@ func (s *Session) eval(ctx context.Context) *extension.Eval {
 			break
 		}
 	}
+	snapshot := s.engine.catalog.Snapshot()
+	if s.tx != nil && s.tx.view != nil {
+		snapshot = s.tx.view
+	}
 	return &extension.Eval{
-		Ctx: ctx, Now: now, Zone: zone, Random: s.random.next, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
+		Sequences: &sessionSequences{ctx: ctx, session: s, snapshot: snapshot, path: s.searchPath()},
+		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
 	}
 }

@@ -63,8 +63,16 @@ func (s *Session) configure(ctx context.Context, statement sql.Statement) (*Resu
 		}
 		return done("USE"), s.set(settingSearchPath, quoteIdent(o.name))
 	case *sql.Discard:
-		clear(s.prepared)
-		s.dropTemporary()
+		all := t.What == "all"
+		if all || t.What == "plans" {
+			clear(s.prepared)
+		}
+		if all || t.What == "temp" || t.What == "temporary" {
+			s.dropTemporary()
+		}
+		if all || t.What == "sequences" {
+			s.numbers.forget()
+		}
 		return done("DISCARD"), nil
 	}
 	return done("SET"), nil // SET TRANSACTION: every level reads one snapshot

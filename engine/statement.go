@@ -17,7 +17,7 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.explain(ctx, t, args)
 	case *sql.Transaction:
 		return s.transactionStatement(ctx, t)
-	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.Alter, *sql.Comment:
+	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.CreateSequence, *sql.AlterSequence, *sql.Alter, *sql.Comment:
 		return s.define(ctx, statement, text)
 	case *sql.CreateStream:
 		return s.createStream(ctx, t)

@@ -150,6 +150,7 @@ func (s *Session) endTransaction(ctx context.Context) (tag string, err error) {
 		return "COMMIT", nil
 	}
 	base := tx.pin.Snapshot
+	tx.edits = append(tx.edits, s.engine.sequences.positions(tx.view, tx.edits)...)
 	_, err = s.engine.catalog.CommitFrom(ctx, base, guardKeys(base, tx.edits), s.engine.rebase(base))
 	if err == nil {
 		s.engine.workers.wake()

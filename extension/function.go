@@ -67,14 +67,27 @@ type Argument struct {
 
 // Eval is what a kernel may use beside its arguments. One Eval serves one worker of one statement.
 type Eval struct {
-	Ctx      context.Context
-	Now      time.Time           // start of the transaction: now(), current_date
-	Zone     *time.Location      // the session's time zone
-	Random   func() uint64       // uniform; seeded per session by setseed
-	Setting  func(string) string // a session setting by name, "" when unset
-	User     string
-	Database string
-	Schema   string // the first schema of the search path
+	Ctx       context.Context
+	Now       time.Time           // start of the transaction: now(), current_date
+	Zone      *time.Location      // the session's time zone
+	Random    func() uint64       // uniform; seeded per session by setseed
+	Setting   func(string) string // a session setting by name, "" when unset
+	User      string
+	Database  string
+	Schema    string    // the first schema of the search path
+	Sequences Sequences // nil where there are none
+}
+
+// Sequences are the sequences of a session. Names are SQL text, looked up along the search path when unqualified. The
+// methods may be called from any goroutine.
+type Sequences interface {
+	// Next takes the next number of a sequence. What is taken stays taken, whatever becomes of the transaction.
+	Next(name string) (int64, error)
+	// Current returns the number that Next gave last in this session for a sequence, Last for any.
+	Current(name string) (int64, error)
+	Last() (int64, error)
+	// Set makes value the number taken last or, unless called, the next one.
+	Set(name string, value int64, called bool) error
 }
 
 // Kernel computes one vector from others. Arguments have n rows each, any form, of the types the resolution asked

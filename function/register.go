@@ -9,7 +9,7 @@ import (
 // families returns every built-in.
 func families() []family {
 	return []family{
-		operatorFamily(), mathFamily(), stringFamily(), datetimeFamily(), arrayFamily(), jsonFamily(), systemFamily(),
+		operatorFamily(), mathFamily(), stringFamily(), datetimeFamily(), arrayFamily(), jsonFamily(), sequenceFamily(), systemFamily(),
 		aggregateFamily(), windowFamily(), tableFamily(),
 	}
 }

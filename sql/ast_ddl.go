@@ -108,9 +108,11 @@ const (
 	StreamObject
 	IndexObject
 	ColumnObject
+	SequenceObject
+	TypeObject
 )
 
-// Drop is DROP TABLE, VIEW, SCHEMA, STREAM or INDEX.
+// Drop is DROP TABLE, VIEW, SCHEMA, STREAM, INDEX, SEQUENCE or TYPE.
 type Drop struct {
 	Kind     ObjectKind
 	Names    []Name

@@ -11,7 +11,7 @@ func (p *parser) cascade() bool {
 }
 
 func (p *parser) objectKind() ObjectKind {
-	switch p.expectOneOf("table", "view", "schema", "stream", "index") {
+	switch p.expectOneOf("table", "view", "schema", "stream", "index", "sequence", "type") {
 	case "view":
 		return ViewObject
 	case "schema":
@@ -20,6 +20,10 @@ func (p *parser) objectKind() ObjectKind {
 		return StreamObject
 	case "index":
 		return IndexObject
+	case "sequence":
+		return SequenceObject
+	case "type":
+		return TypeObject
 	}
 	return TableObject
 }
@@ -64,7 +68,13 @@ func (p *parser) alter() Statement {
 	}
 	s := &Alter{Pos: pos, Kind: p.objectKind(), IfExists: p.ifExists()}
 	p.accept("only")
+	if s.Kind == TypeObject && !s.IfExists {
+		return p.alterType(pos)
+	}
 	s.Name = p.name()
+	if s.Kind == SequenceObject && !p.at("rename") && !(p.at("set") && p.peekIs(1, "schema")) {
+		return &AlterSequence{Name: s.Name, IfExists: s.IfExists, Options: p.someSequenceOptions(), Pos: pos}
+	}
 	if s.Kind != TableObject {
 		s.Actions = []AlterAction{p.alterObject(s.Kind)}
 		return s
@@ -93,7 +103,7 @@ func (p *parser) alterCDC(pos int) Statement {
 // alterObject reads the action of ALTER on anything but a table.
 func (p *parser) alterObject(kind ObjectKind) AlterAction {
 	a := AlterAction{Pos: p.pos()}
-	if kind == ViewObject && p.acceptAll("set", "schema") {
+	if (kind == ViewObject || kind == SequenceObject) && p.acceptAll("set", "schema") {
 		a.Kind, a.NewName = SetSchema, p.ident()
 		return a
 	}

@@ -23,6 +23,10 @@ func (p *parser) create() Statement {
 		return p.createView(&CreateView{Recursive: true, Temp: temp, OrReplace: replace, Pos: pos})
 	case p.accept("view"):
 		return p.createView(&CreateView{Temp: temp, OrReplace: replace, Pos: pos})
+	case p.accept("sequence"):
+		return p.createSequence(&CreateSequence{Temp: temp, OrReplace: replace, Pos: pos})
+	case !temp && !replace && p.accept("type"):
+		return p.createType(pos)
 	case !temp && p.accept("stream"):
 		return p.createStream(&CreateStream{OrReplace: replace, Pos: pos})
 	case p.acceptAll("materialized", "view"):
@@ -113,6 +117,9 @@ func (p *parser) columnDef() ColumnDef {
 		case p.accept("null"):
 			c.Null = true
 		case p.accept("default"):
+			if c.Default != nil {
+				p.failAt(pos, sqlerr.SyntaxError, "multiple default values specified for column "+c.Name.Name, "give it one DEFAULT")
+			}
 			c.Default = p.exprAt(precOperator)
 		case p.accept("collate"):
 			c.Collation = p.name()

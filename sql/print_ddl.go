@@ -142,7 +142,7 @@ func (pr *printer) constraint(c *Constraint) {
 	pr.when(c.NotEnforced, " NOT ENFORCED")
 }
 
-var objectWords = [...]string{"TABLE ", "VIEW ", "SCHEMA ", "STREAM ", "INDEX ", "COLUMN "}
+var objectWords = [...]string{"TABLE ", "VIEW ", "SCHEMA ", "STREAM ", "INDEX ", "COLUMN ", "SEQUENCE ", "TYPE "}
 
 func (pr *printer) alter(s Statement) {
 	switch s := s.(type) {

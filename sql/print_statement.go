@@ -37,6 +37,8 @@ func (pr *printer) statement(s Statement) {
 		pr.explain(s)
 	case *CreateTable, *CreateView, *CreateSchema, *CreateStream, *CreateIndex:
 		pr.create(s)
+	case *CreateSequence, *AlterSequence, *CreateType, *AlterEnum:
+		pr.sequence(s)
 	case *Drop, *Alter, *AlterCDCTable, *Comment:
 		pr.alter(s)
 	default:

@@ -39,6 +39,7 @@ const (
 	InvalidBinary           = "22P03"
 	InvalidJSON             = "22032"
 	ArraySubscript          = "2202E"
+	SequenceLimit           = "2200H"
 	IntegrityViolation      = "23000"
 	NotNullViolation        = "23502"
 	ForeignKeyViolation     = "23503"
