@@ -176,10 +176,17 @@ func TestReadModeKeysAreThoseOfTheRule(t *testing.T) {
 			t.Error("Resolve changed its receiver")
 		}
 	}
-	for _, typ := range []vec.Type{vec.Float64Type, vec.UUIDType, vec.TimeType, vec.ByteaType} {
+	for _, typ := range []vec.Type{vec.Float32Type, vec.Float64Type, vec.UUIDType, vec.TimeType, vec.ByteaType, vec.IntervalType} {
 		e := cdc("k")
 		e.Definition.Columns[0].Type, e.Definition.MergeMode = typ, MergeWrite
 		if _, err := e.Resolve(); err != nil {
+			t.Errorf("a key of type %s in write mode: %v", typ, err)
+		}
+	}
+	for _, typ := range []vec.Type{vec.JSONType, vec.ArrayType(vec.Int64Type)} {
+		e := cdc("k")
+		e.Definition.Columns[0].Type, e.Definition.MergeMode = typ, MergeWrite
+		if _, err := e.Resolve(); sqlerr.Code(err) != sqlerr.InvalidTableDefinition {
 			t.Errorf("a key of type %s in write mode: %v", typ, err)
 		}
 	}

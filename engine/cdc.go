@@ -188,11 +188,25 @@ func (s *Session) resume(ctx context.Context, table *catalog.Table, t *sql.Alter
 	if s.engine.options.ReadOnly {
 		return readOnlyEngine()
 	}
-	if newest, err := s.engine.catalog.Refresh(ctx); err != nil {
-		return err
-	} else if now, ok := newest.TableByID(table.ID); ok {
-		table = now
+	for attempt := 0; ; attempt++ {
+		newest, err := s.engine.catalog.Refresh(ctx)
+		if err != nil {
+			return err
+		}
+		if now, ok := newest.TableByID(table.ID); ok {
+			table = now
+		}
+		err = s.resumeNow(ctx, table)
+		if sqlerr.Code(err) != sqlerr.SerializationFailure || attempt == resumeRetries {
+			return err
+		}
 	}
+}
+
+// resumeRetries is how often RESUME begins again because one of another engine came first: then it moves the worker here.
+const resumeRetries = 5
+
+func (s *Session) resumeNow(ctx context.Context, table *catalog.Table) error {
 	ingest := table.Ingest
 	switch {
 	case !ingest.Attached():

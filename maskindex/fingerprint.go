@@ -2,6 +2,7 @@ package maskindex
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -85,8 +86,42 @@ func (l *Layout) pack(cols []*vec.Vector, dst []uint64) {
 			packColumn(v, dst, 32, func(x int32) uint64 { return uint64(uint32(x) ^ 1<<31) })
 		case vec.PhysInt64:
 			packColumn(v, dst, 64, func(x int64) uint64 { return uint64(x) ^ 1<<63 })
+		case vec.PhysFloat32:
+			packColumn(v, dst, 32, func(x float32) uint64 { return ordered(uint64(floatBits32(x)), 31) })
+		case vec.PhysFloat64:
+			packColumn(v, dst, 64, func(x float64) uint64 { return ordered(floatBits64(x), 63) })
 		}
 	}
+}
+
+// floatBits64 returns the bits of a number such that equal numbers have equal ones: there is one zero and one NaN.
+func floatBits64(x float64) uint64 {
+	switch {
+	case x == 0:
+		return 0
+	case x != x:
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(x)
+}
+
+func floatBits32(x float32) uint32 {
+	switch {
+	case x == 0:
+		return 0
+	case x != x:
+		return math.Float32bits(float32(math.NaN()))
+	}
+	return math.Float32bits(x)
+}
+
+// ordered turns the bits of a float, whose sign is at the place given, into a number of the same order, NaN being the
+// largest as in PostgreSQL.
+func ordered(bits uint64, sign int) uint64 {
+	if bits>>sign != 0 {
+		return ^bits & (1<<sign - 1)
+	}
+	return bits | 1<<sign
 }
 
 // packColumn is the loop of pack. Flipping the sign bit, which code does, turns signed into unsigned order.
@@ -145,7 +180,8 @@ func hashStrings(v *vec.Vector, hi, lo []uint64) {
 	}
 }
 
-// appendValue appends the canonical encoding of row i: fixed-width values little-endian, strings after their length.
+// appendValue appends the canonical encoding of row i, the same for equal values: fixed-width values little-endian,
+// strings after their length.
 func appendValue(buf []byte, v *vec.Vector, i int) []byte {
 	p, i := v.Physical(i)
 	phys := v.Type.Phys()
@@ -159,6 +195,13 @@ func appendValue(buf []byte, v *vec.Vector, i int) []byte {
 			return append(buf, 1)
 		}
 		return append(buf, 0)
+	case vec.PhysFloat32:
+		return binary.LittleEndian.AppendUint32(buf, floatBits32(vec.Values[float32](p)[i]))
+	case vec.PhysFloat64:
+		return binary.LittleEndian.AppendUint64(buf, floatBits64(vec.Values[float64](p)[i]))
+	case vec.PhysInterval: // a month equals 30 days
+		span := vec.Values[vec.IntervalValue](p)[i].Span()
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(buf, span.Lo), uint64(span.Hi))
 	}
 	w := phys.Width()
 	return append(buf, p.Data[i*w:(i+1)*w]...)

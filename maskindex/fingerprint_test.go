@@ -61,12 +61,15 @@ func TestWidths(t *testing.T) {
 		{[]vec.Type{vec.Int64Type, vec.BoolType}, Width128},
 		{[]vec.Type{vec.TextType}, Width128},
 		{[]vec.Type{vec.UUIDType}, Width128},
+		{[]vec.Type{vec.Float64Type}, Width64},
+		{[]vec.Type{vec.Float32Type, vec.Int32Type}, Width64},
+		{[]vec.Type{vec.IntervalType}, Width128},
 	} {
 		if got := layoutOf(t, c.types...).Width(); got != c.want {
 			t.Errorf("%v: %d bits", c.types, got)
 		}
 	}
-	for _, ty := range []vec.Type{vec.Float64Type, vec.JSONType, vec.IntervalType, vec.ArrayType(vec.Int32Type)} {
+	for _, ty := range []vec.Type{vec.JSONType, vec.ArrayType(vec.Int32Type)} {
 		if _, err := NewLayout([]Column{{"k", ty}}); err == nil || KeyType(ty) {
 			t.Errorf("%s was accepted as a key", ty)
 		}
@@ -85,6 +88,37 @@ func TestFingerprintsKeepOrder(t *testing.T) {
 	ascend(t, fingerprints(t, layoutOf(t, vec.BoolType), vec.FlatOf(vec.BoolType, []byte{0, 1}, nil)))
 	ascend(t, fingerprints(t, layoutOf(t, vec.Int32Type, vec.Int16Type),
 		vec.FlatOf(vec.Int32Type, []int32{-1, -1, 0, 0, 7}, nil), vec.FlatOf(vec.Int16Type, []int16{-3, 3, -3, 3, -9}, nil)))
+}
+
+func TestFingerprintsOfFloatsKeepOrder(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	ascend(t, fingerprints(t, layoutOf(t, vec.Float64Type), vec.FlatOf(vec.Float64Type, []float64{-inf, -1e300, -1, -1e-320, 0, 1e-320, 1, inf, nan}, nil)))
+	small := []float32{float32(-inf), -1, 0, 1, float32(inf), float32(nan)}
+	ascend(t, fingerprints(t, layoutOf(t, vec.Float32Type), vec.FlatOf(vec.Float32Type, small, nil)))
+}
+
+// TestEqualValuesHaveOneFingerprint holds for values with several representations, packed and hashed.
+func TestEqualValuesHaveOneFingerprint(t *testing.T) {
+	otherNaN := math.Float64frombits(math.Float64bits(math.NaN()) ^ 1<<63 ^ 1)
+	floats := []float64{math.Copysign(0, -1), 0, math.NaN(), otherNaN}
+	narrow := make([]float32, len(floats))
+	for i, f := range floats {
+		narrow[i] = float32(f)
+	}
+	narrow[3] = math.Float32frombits(math.Float32bits(narrow[2]) ^ 1<<31 ^ 1)
+	long := vec.FlatOf(vec.Int64Type, []int64{1, 1, 1, 1}, nil)
+	for _, v := range []*vec.Vector{vec.FlatOf(vec.Float64Type, floats, nil), vec.FlatOf(vec.Float32Type, narrow, nil)} {
+		for _, k := range []*Keys{fingerprints(t, layoutOf(t, v.Type), v), fingerprints(t, layoutOf(t, v.Type, vec.Int64Type), v, long)} {
+			if k.Hi[0] != k.Hi[1] || k.Hi[2] != k.Hi[3] || k.Hi[0] == k.Hi[2] {
+				t.Errorf("%s: %x", v.Type, k.Hi)
+			}
+		}
+	}
+	spans := vec.FlatOf(vec.IntervalType, []vec.IntervalValue{{Months: 1}, {Days: 30}, {Micros: 30 * 24 * 3600 * 1e6}, {Days: 31}}, nil)
+	k := fingerprints(t, layoutOf(t, vec.IntervalType), spans)
+	if k.Hi[0] != k.Hi[1] || k.Hi[1] != k.Hi[2] || k.Lo[0] != k.Lo[2] || k.Hi[2] == k.Hi[3] {
+		t.Errorf("intervals: %x", k.Hi)
+	}
 }
 
 func ascend(t *testing.T, k *Keys) {
