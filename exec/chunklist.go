@@ -56,6 +56,15 @@ func (l *chunkList) spill(q *query, file *spillFile) error {
 	return nil
 }
 
+// from returns the batches from number at on.
+func (l *chunkList) from(at int) *chunkList {
+	out := &chunkList{types: l.types, items: l.items[at:]}
+	for i := range out.items {
+		out.rows += int64(out.size(i))
+	}
+	return out
+}
+
 // join appends the batches of other.
 func (l *chunkList) join(other *chunkList) {
 	l.items = append(l.items, other.items...)

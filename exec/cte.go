@@ -142,12 +142,32 @@ func (s *rowsSink) collect(in *stream) (*chunkList, error) {
 	}
 	out := &chunkList{types: s.types}
 	for _, k := range s.workers {
-		for _, b := range k.rows.take() {
-			k.done.add(b)
-		}
-		out.join(&k.done)
+		out.join(k.rowsOf())
 	}
 	return out, nil
+}
+
+// rowsOf returns the worker's rows.
+func (k *rowsWorker) rowsOf() *chunkList {
+	for _, b := range k.rows.take() {
+		k.done.add(b)
+	}
+	out := k.done
+	out.types = k.s.types
+	return &out
+}
+
+// discard releases the rows and removes their files, ahead of the query's end.
+func (s *rowsSink) discard() error {
+	for _, k := range s.workers {
+		if k.file != nil {
+			if err := k.file.remove(); err != nil {
+				return err
+			}
+		}
+	}
+	s.release()
+	return nil
 }
 
 // release gives back the memory of the rows collected.

@@ -82,6 +82,11 @@ func TestSpill(t *testing.T) {
 		"select id from t where id in (select id + 1 from u)",
 		"select id, sum(d) over (partition by id % 1000 order by id) from t",
 		"select id from t except select id from u",
+		"select distinct on (id) id, k, s from t",
+		"select distinct on (id, s) id, k, s from t order by id",
+		"select distinct on (k, s, d) k, s, d, id from t order by k, s, d, id",
+		"with recursive r as (select id, k from t union select id + 7, k from r where id < 20000) select count(*), sum(id) from r",
+		"with recursive r as (select id % 977 a, 0 b from t union select a, b + 1 from r where b < 20) select a, count(*) from r group by a",
 	} {
 		root := db.plan(t, sql)
 		want, err := collect(root, db.env(2))
@@ -93,7 +98,7 @@ func TestSpill(t *testing.T) {
 		}
 		env := db.env(2)
 		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<18
-		if strings.Contains(sql, "join") || strings.Contains(sql, " in ") {
+		if strings.Contains(sql, "join") || strings.Contains(sql, " in ") || strings.Contains(sql, "recursive") {
 			env.MemoryBytes = 1 << 16 // the smaller side is what is held
 		}
 		rows, err := Run(context.Background(), root, env)

@@ -101,6 +101,9 @@ var matrixQueries = []string{
 	"select k, s from t except select k, s from u",
 	"select k from t except all select k from u",
 	"select distinct on (k) k, id from t order by k, id desc",
+	"select distinct on (k, s) k, s, id from t order by s desc, k, id",
+	"select distinct on (k, s) k, s from t order by s",
+	"select count(*) from (select distinct on (f, s) id from t) x",
 	// What the build side's keys may filter, and what they must not: a limit, a window over other rows, an outer join.
 	"select t.id, x.n from t join (select k, count(*) n, sum(d) s from u group by k) x on x.k = t.k where t.id < 4",
 	"select t.id, x.n from t join (select k, count(distinct s) n from u group by k) x on x.k = t.k where t.id < 4",

@@ -110,3 +110,23 @@ func (p *partitions) list(k int) *chunkList {
 	p.stores[k] = nil
 	return l
 }
+
+// reset forgets every row, in memory and in the file, which is used again.
+func (p *partitions) reset() error {
+	p.stores, p.disk, p.rows = [partitionCount]*store{}, [partitionCount]chunkList{}, 0
+	if p.file == nil {
+		return nil
+	}
+	return p.file.truncate()
+}
+
+// discard forgets every row and removes the file.
+func (p *partitions) discard() error {
+	p.stores, p.disk, p.rows = [partitionCount]*store{}, [partitionCount]chunkList{}, 0
+	file := p.file
+	p.file = nil
+	if file == nil {
+		return nil
+	}
+	return file.remove()
+}

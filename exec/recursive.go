@@ -15,9 +15,6 @@ func (c *compiler) recursive(n *plan.RecursiveCTE, m *nodeMetrics) (*stream, err
 		return nil, err
 	}
 	r := &recursion{c: c, n: n, m: m, base: baseRows, ctes: maps.Clone(c.ctes), types: typesOf(n.Columns)}
-	if n.Distinct {
-		r.seen = newGrouper(r.types, 0)
-	}
 	// Compiled once for EXPLAIN's sake: every round compiles its own, as operators keep state.
 	if _, err := r.step(c.current, &chunkList{types: r.types}); err != nil {
 		return nil, err
@@ -33,8 +30,7 @@ type recursion struct {
 	base  *stream
 	ctes  map[int]*sharedRows
 	types []vec.Type
-	seen  grouper // UNION: every row so far
-	res   *reservation
+	seen  *firstRows // UNION: every row so far
 }
 
 // step compiles the recursive term over the rows of the round before.
@@ -49,8 +45,8 @@ func (r *recursion) step(under *nodeMetrics, working *chunkList) (*stream, error
 func (r *recursion) open(*query, int) error { return nil }
 
 func (r *recursion) close() error {
-	if r.res != nil {
-		r.res.release()
+	if r.seen != nil {
+		r.seen.release()
 	}
 	return nil
 }
@@ -59,22 +55,29 @@ func (r *recursion) run(w *worker, out consumer) error {
 	if w.id != 0 {
 		return nil
 	}
-	r.res = r.c.q.budget.open("RecursiveCTE", r.m)
-	next := r.base
+	if r.n.Distinct {
+		r.seen = newFirstRows(r.c.q, r.m, "RecursiveCTE", r.types, firstPlaces(len(r.types)))
+	}
+	next, before := r.base, (*rowsSink)(nil) // before: what next reads
 	for {
 		sink := &rowsSink{q: r.c.q, m: r.m, types: r.types, operator: "RecursiveCTE"}
 		working, err := sink.collect(next)
 		if err != nil {
 			return err
 		}
+		if before != nil {
+			if err := before.discard(); err != nil {
+				return err
+			}
+		}
+		before = sink
 		if r.seen != nil {
-			if working, err = r.fresh(working); err != nil {
+			if working, err = r.fresh(w, sink, working); err != nil {
 				return err
 			}
 		}
 		if working.rows == 0 {
-			sink.release()
-			return nil
+			return sink.discard()
 		}
 		if err := r.pass(w, working, out); err != nil {
 			return err
@@ -82,7 +85,6 @@ func (r *recursion) run(w *worker, out consumer) error {
 		if next, err = r.step(&nodeMetrics{name: "Step"}, working); err != nil {
 			return err
 		}
-		sink.release()
 	}
 }
 
@@ -103,26 +105,41 @@ func (r *recursion) pass(w *worker, rows *chunkList, out consumer) error {
 	return nil
 }
 
-// fresh returns the rows that no round has had.
-func (r *recursion) fresh(rows *chunkList) (*chunkList, error) {
-	out := &chunkList{types: r.types}
-	kept := newStore(r.types)
-	var ids []uint32
+// fresh returns the rows that no round has had. They take the place of those that sink holds.
+func (r *recursion) fresh(w *worker, sink *rowsSink, rows *chunkList) (*chunkList, error) {
+	kept, err := sink.local(w)
+	if err != nil {
+		return nil, err
+	}
+	k := kept.(*rowsWorker)
+	pass := func(b *vec.Batch, fresh []int32) error {
+		return k.consume(&vec.Batch{N: b.N, Cols: b.Cols, Sel: fresh})
+	}
 	for i := range rows.len() {
 		b, err := rows.read(i)
 		if err != nil {
 			return nil, err
 		}
-		ids = resize(ids, b.N)
-		r.seen.assign(b.Cols, b.N, ids)
-		if err := r.res.require(r.seen.memory()); err != nil {
-			return nil, err
+		for from := 0; from < b.N; from += vec.BatchRows {
+			if err := w.check(); err != nil {
+				return nil, err
+			}
+			part := b.Slice(from, min(vec.BatchRows, b.N-from))
+			if r.seen.spilled() {
+				err = r.seen.putAside(part.Cols, part.N)
+			} else {
+				var fresh []int32
+				if fresh, err = r.seen.see(part.Cols, part.N); err == nil && len(fresh) > 0 {
+					err = pass(part, fresh)
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		fresh := r.seen.fresh()
-		kept.append(b.Cols, fresh, len(fresh))
 	}
-	for _, b := range kept.take() {
-		out.add(b)
+	if err := r.seen.drain(w, pass); err != nil {
+		return nil, err
 	}
-	return out, nil
+	return k.rowsOf(), nil
 }

@@ -146,6 +146,26 @@ func (s *spillFile) write(b *vec.Batch) (spilled, error) {
 	return spilled{file: s, at: at, size: len(block), rows: b.N}, nil
 }
 
+// truncate empties the file. Nothing written before can be read any more.
+func (s *spillFile) truncate() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size = 0
+	if err := s.f.Truncate(0); err != nil {
+		return spillError("empty the temporary file", s.f.Name(), err)
+	}
+	return nil
+}
+
+// remove closes and deletes the file, ahead of the query's end.
+func (s *spillFile) remove() error {
+	s.f.Close()
+	if err := os.Remove(s.f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return spillError("remove the temporary file", s.f.Name(), err)
+	}
+	return nil
+}
+
 // read returns the batch.
 func (p spilled) read(types []vec.Type) (*vec.Batch, error) {
 	block := make([]byte, p.size)
