@@ -82,7 +82,7 @@ func (c config) sourceError(doing string, err error) error {
 		return err
 	}
 	var command mongo.CommandError
-	if errors.As(err, &command) {
+	if errors.As(err, &command) && !command.HasErrorLabel("NetworkError") {
 		return c.commandError(doing, command)
 	}
 	text := strings.ReplaceAll(err.Error(), c.connection, "...")

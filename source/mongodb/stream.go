@@ -111,6 +111,7 @@ func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*ex
 		return nil, s.err
 	}
 	out, err := s.collect(ctx, time.Now().Add(max(wait, time.Millisecond)), max(maxRows, 1))
+	s.reportMisfits(err != nil)
 	if err != nil {
 		// What came whole before the fault is delivered first.
 		s.err = err
@@ -121,7 +122,6 @@ func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*ex
 	if out != nil && out.Boundary {
 		s.reported, s.at = s.run.lastBoundary(out), time.Now()
 	}
-	s.reportMisfits(err != nil)
 	return out, nil
 }
 
