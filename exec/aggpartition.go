@@ -8,31 +8,10 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 		return nil
 	}
 	g := newGroups(a, w.ev, int(min((rows.rows+states.rows)/2, maxLocalGroups)))
-	fold := func(l *chunkList, into func(cols []*vec.Vector, n int) error) (fits bool, err error) {
-		for i := range l.len() {
-			b, err := l.read(i)
-			if err != nil {
-				return false, err
-			}
-			for from := 0; from < b.N; from += vec.BatchRows {
-				if err := w.check(); err != nil {
-					return false, err
-				}
-				part := b.Slice(from, min(vec.BatchRows, b.N-from))
-				if err := into(part.Cols, part.N); err != nil {
-					return false, err
-				}
-				if !res.resize(g.memory()) {
-					return false, nil
-				}
-			}
-		}
-		return true, nil
-	}
-	fits, err := fold(states, g.merge)
+	fits, err := foldList(w, states, res, g, g.merge)
 	if err == nil && fits {
 		var set rowSet
-		fits, err = fold(rows, func(cols []*vec.Vector, n int) error { return g.update(cols, set.whole(n)) })
+		fits, err = foldList(w, rows, res, g, func(cols []*vec.Vector, n int) error { return g.update(cols, set.whole(n)) })
 	}
 	if err != nil {
 		return err
@@ -40,19 +19,53 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 	if !fits {
 		needed := g.memory()
 		g = nil
+		if a.spreadable() && a.q.spill.enabled() && (level > 0 || a.width == 0 && a.spread == nil) {
+			res.resize(0)
+			if g, err = a.spreadPartition(w, rows, res); err != nil {
+				return err
+			}
+			return a.pass(w, out, g)
+		}
 		if level+1 >= maxLevels || !a.q.spill.enabled() || rows.rows+states.rows <= 1 {
 			return res.exceeded(needed - res.held)
 		}
 		res.resize(0)
 		return a.split(w, out, rows, states, res, level+1)
 	}
-	if a.total != nil {
-		err = a.addTotal(g)
-	} else {
-		err = g.yield(w, out)
-	}
+	err = a.pass(w, out, g)
 	res.resize(0)
 	return err
+}
+
+// pass yields a partition's groups, or adds the only one to the total.
+func (a *aggregation) pass(w *worker, out consumer, g *groups) error {
+	if a.total != nil {
+		return a.addTotal(g)
+	}
+	return g.yield(w, out)
+}
+
+// foldList folds batches into a table for as long as it fits.
+func foldList(w *worker, l *chunkList, res *reservation, g *groups, into func(cols []*vec.Vector, n int) error) (fits bool, err error) {
+	for i := range l.len() {
+		b, err := l.read(i)
+		if err != nil {
+			return false, err
+		}
+		for from := 0; from < b.N; from += vec.BatchRows {
+			if err := w.check(); err != nil {
+				return false, err
+			}
+			part := b.Slice(from, min(vec.BatchRows, b.N-from))
+			if err := into(part.Cols, part.N); err != nil {
+				return false, err
+			}
+			if !res.resize(g.memory()) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // addTotal folds one partition's group into the only one there is.

@@ -76,6 +76,8 @@ func TestSpill(t *testing.T) {
 		"select id, count(*), sum(d) from t group by id",
 		"select id % 5000 k, count(distinct s), sum(d) from t group by 1",
 		"select count(distinct id) from t",
+		"select count(distinct id), sum(distinct id % 9000), sum(k), count(distinct s || id) from t",
+		"select id % 2, count(distinct id), sum(distinct id % 9000), sum(k), count(distinct s) filter (where b) from t group by 1",
 		"select t.id, u.d from t join u on t.id = u.id",
 		"select t.id, u.d from u right join t on t.id = u.id and t.s = u.s",
 		"select t.id, u.d from t full join u on t.id = u.id + 100",
