@@ -30,6 +30,10 @@ type aggregation struct {
 	outKeys  []int
 	outTypes []vec.Type
 	grouping *int64 // value of the GROUPING column, nil when there is none
+	// coarser are the grouping sets that are folded from the groups of this one, and within, in such a set, the places
+	// of its keys among those of the finer one.
+	coarser []*aggregation
+	within  []int
 
 	mu      sync.Mutex
 	workers []*aggWorker
@@ -185,12 +189,16 @@ func (aw *aggWorker) fold(cols []*vec.Vector, n int) error {
 
 // foldRows folds rows into the worker's table.
 func (aw *aggWorker) foldRows(cols []*vec.Vector, rows *rowSet) error {
-	a := aw.a
 	aw.seen += int64(rows.n - len(rows.except))
 	if err := aw.table.update(cols, rows); err != nil {
 		return err
 	}
-	if a.width > 0 && aw.table.len() > maxLocalGroups {
+	return aw.shrink()
+}
+
+// shrink partitions a table that became too large, and keeps within the budget.
+func (aw *aggWorker) shrink() error {
+	if aw.a.width > 0 && aw.table.len() > maxLocalGroups {
 		// Less than two rows a group: moving rows is cheaper than folding them twice.
 		aw.direct = int64(aw.table.len())*2 > aw.seen
 		if err := aw.partition(); err != nil {
@@ -334,6 +342,10 @@ func (a *aggregation) mergeTables() error {
 }
 
 func (a *aggregation) run(w *worker, out consumer) error {
+	out, err := a.feedCoarser(w, out)
+	if err != nil {
+		return err
+	}
 	if a.merged != nil {
 		if w.id != 0 {
 			return nil

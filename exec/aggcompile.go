@@ -7,7 +7,7 @@ import (
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// aggregate compiles a GROUP BY: one aggregation, or one for each grouping set, all fed in one pass.
+// aggregate compiles a GROUP BY: one aggregation, or one for each grouping set. Rows are read once.
 func (c *compiler) aggregate(n *plan.Aggregate, m *nodeMetrics) (*stream, error) {
 	if inner, outer := splitDistinct(n); inner != nil {
 		n = outer
@@ -32,14 +32,16 @@ func (c *compiler) aggregateOver(n *plan.Aggregate, in *stream, m *nodeMetrics) 
 		sets = [][]int{all}
 	}
 	l := layoutOf(in.cols)
-	var aggs []*aggregation
 	out := &stream{cols: n.Cols()}
-	collect := func() error {
-		return c.q.drain(in, m, func(w *worker) (consumer, error) { return newTee(aggs, w) })
+	var aggs []*aggregation
+	for _, set := range sets {
+		aggs = append(aggs, newSetAggregation(c.q, m, l, n, set))
 	}
-	for i, set := range sets {
-		a := newSetAggregation(c.q, m, l, n, set)
-		aggs = append(aggs, a)
+	order, roots := linkSets(aggs, sets)
+	collect := func() error {
+		return c.q.drain(in, m, func(w *worker) (consumer, error) { return newTee(roots, w) })
+	}
+	for i, a := range order {
 		b := &branch{source: a}
 		if i == 0 {
 			b.before = append(b.before, collect)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -19,6 +20,7 @@ type foldedKeys struct {
 	out     []int64
 	found   []uint32
 	misses  []int32
+	all     []*vec.Vector // every combination so far, nil when not asked for
 }
 
 const (
@@ -168,10 +170,32 @@ func (f *foldedKeys) unfold(folded []*vec.Vector) []*vec.Vector {
 	for i, x := range numbers {
 		index[i] = int32(x)
 	}
+	// As dictionaries with one index the columns can be folded again by whoever groups by them next.
+	all := f.entries()
 	for i, c := range f.combos.cols {
-		out[f.places[i]] = c.rows(index)
+		if all == nil {
+			out[f.places[i]] = c.rows(index)
+		} else {
+			out[f.places[i]] = vec.DictionaryOf(all[i], index, nil)
+		}
 	}
 	return out
+}
+
+// entries returns the columns of every combination, nil when a vector cannot hold one.
+func (f *foldedKeys) entries() []*vec.Vector {
+	n := f.combos.len()
+	if f.all != nil && f.all[0].N == n {
+		return f.all
+	}
+	f.all = nil
+	for _, c := range f.combos.cols {
+		if len(c.data) > math.MaxInt32 {
+			return nil
+		}
+	}
+	f.all = f.combos.keys(0, n)
+	return f.all
 }
 
 // rows returns the keys of the given numbers.

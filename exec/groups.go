@@ -386,6 +386,11 @@ func (g *groups) yield(w *worker, out consumer) error {
 			return err
 		}
 		n := min(vec.BatchRows, g.len()-from)
+		if f, ok := out.(*finer); ok {
+			if err := f.fold(g, from, n); err != nil {
+				return err
+			}
+		}
 		b, err := g.result(from, n)
 		if err != nil {
 			return err
