@@ -167,9 +167,9 @@ func builtins(options Options, pages *parquetstore.Cache) *extension.Registry {
 	files.Register(r, pages)
 	r.RegisterSource(generator.Source())
 	r.RegisterSource(postgres.Source())
+	r.RegisterSource(mongodb.Source())
 	if options.Register != nil {
 		options.Register(r)
-	r.RegisterSource(mongodb.Source())
 	}
 	return r
 }
