@@ -57,7 +57,7 @@ func (ev *event) read(raw []byte) error {
 			return err
 		}
 	}
-	if len(ev.token) == 0 {
+	if ev.token.Validate() != nil { // it becomes part of a position
 		return fmt.Errorf("%w: a change without a resume token", errBSON)
 	}
 	return nil
