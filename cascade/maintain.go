@@ -81,7 +81,11 @@ func (c *Cascade) replace(ctx context.Context, t *catalog.Table, view *tablet.Vi
 		return err
 	}
 	if now, ok := after.TableByID(c.Table); ok {
-		c.Store.Warm(ctx, now)
+		var fresh []*tablet.Desc
+		for _, w := range written {
+			fresh = append(fresh, w.Desc)
+		}
+		c.Store.Warm(ctx, now, fresh...)
 	}
 	return nil
 }

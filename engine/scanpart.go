@@ -33,12 +33,7 @@ func tabletParts(ctx context.Context, store *tablestore.Store, table *catalog.Ta
 	if err != nil {
 		return nil, err
 	}
-	of := &tabletTable{store: store, table: table, masks: masks}
-	for _, o := range ordinals {
-		if o >= 0 {
-			of.columns = append(of.columns, table.Columns[o])
-		}
-	}
+	of := &tabletTable{store: store, table: table, masks: masks, columns: columnsOf(table, ordinals)}
 	view := table.Tablets.View()
 	parts := make([]part, 0, len(view.Base)+len(view.Staging))
 	for _, b := range view.Base {
@@ -48,6 +43,16 @@ func tabletParts(ctx context.Context, store *tablestore.Store, table *catalog.Ta
 		parts = append(parts, &tabletPart{staged.Desc, of, len(parts)})
 	}
 	return parts, nil
+}
+
+// columnsOf returns the columns at ordinals, without the position.
+func columnsOf(table *catalog.Table, ordinals []int) (out []tablet.Column) {
+	for _, o := range ordinals {
+		if o >= 0 {
+			out = append(out, table.Columns[o])
+		}
+	}
+	return out
 }
 
 func (p *tabletPart) ordinal() int { return p.place }

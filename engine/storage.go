@@ -24,6 +24,7 @@ func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSour
 	case *catalog.Table:
 		t.kind = "tablets"
 		t.parts, err = tabletParts(ctx, s.store, h, req.Ordinals)
+		s.store.NoteScan(h, columnsOf(h, req.Ordinals))
 	case *files.Parquet:
 		t.kind = "files"
 		t.parts = fileParts(h, req.Ordinals)

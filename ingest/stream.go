@@ -261,12 +261,13 @@ func (a *appender) commit(ctx context.Context, p piece) error {
 	w.Metrics.AppendCommitted(time.Since(p.started), a.inserts, a.updates, a.deletes, asOf)
 	now := w.Now()
 	w.succeed(a.budget, func(s *Status) { s.ApplyCount, s.LastApplied = s.ApplyCount+1, now })
-	fresh := appender{worker: a.worker, changes: a.changes, budget: a.budget}
+	parts := a.parts
+	next := appender{worker: a.worker, changes: a.changes, budget: a.budget}
 	if a.merge != nil {
-		fresh.merge = new(merging)
+		next.merge = new(merging)
 	}
-	*a = fresh
-	w.Store.Warm(ctx, committed)
+	*a = next
+	w.Store.Warm(ctx, committed, parts...)
 	return nil
 }
 

@@ -45,8 +45,12 @@ func (s *Store) Masks(ctx context.Context, t *catalog.Table) (*maskindex.Masks, 
 	return s.masks.Masks(ctx, set)
 }
 
-// Warm resolves the masks of a snapshot so that the first query need not. A failure is the query's to report.
-func (s *Store) Warm(ctx context.Context, t *catalog.Table) { _, _ = s.Masks(ctx, t) }
+// Warm does what the first query of a new state of a table would have to: it resolves the masks and, where queries read
+// the table lately, decodes their columns of the fresh tablets. A failure is the query's to report.
+func (s *Store) Warm(ctx context.Context, t *catalog.Table, fresh ...*tablet.Desc) {
+	_, _ = s.Masks(ctx, t)
+	s.warmPages(ctx, t, fresh)
+}
 
 // set returns the table's tablets as resolution takes them.
 func (s *Store) set(ctx context.Context, t *catalog.Table) (maskindex.Set, error) {
@@ -240,15 +244,18 @@ func (s *Store) ChangeMasks(ctx context.Context, edit *catalog.Modify, masks []D
 	return nil
 }
 
-// Adopted makes the masks of a table after a cascade ready, without looking keys up where the masks before imply them.
+// Adopted makes a table ready for queries after a cascade, without looking keys up where the masks before imply them.
 func (s *Store) Adopted(ctx context.Context, before, after *catalog.Table) {
 	from, err := s.set(ctx, before)
 	if err != nil {
 		return
 	}
 	to, err := s.set(ctx, after)
-	if err != nil || s.masks.Adopt(from, to, nil) {
+	if err != nil {
 		return
 	}
-	s.Warm(ctx, after)
+	if !s.masks.Adopt(from, to, nil) {
+		_, _ = s.Masks(ctx, after)
+	}
+	s.warmPages(ctx, after, newTablets(before, after))
 }

@@ -31,9 +31,11 @@ type Store struct {
 	Objects objstore.Store
 	Pages   *parquetstore.Cache
 
-	threads  int
-	keyFiles *maskindex.Files
-	masks    *maskindex.Cache
+	threads   int
+	pageBytes int64
+	hot       hotColumns
+	keyFiles  *maskindex.Files
+	masks     *maskindex.Cache
 
 	mu    sync.Mutex
 	bases map[tablet.TableID][]*base // newest first, at most keptBases
@@ -48,10 +50,11 @@ func New(objects objstore.Store, options Options) *Store {
 		return or
 	}
 	s := &Store{
-		Objects: objects,
-		Pages:   parquetstore.NewCache(parquetstore.CacheOptions{Bytes: pick(options.PageBytes, defaultPageBytes)}),
-		threads: int(pick(int64(options.Threads), int64(runtime.GOMAXPROCS(0)))),
-		bases:   map[tablet.TableID][]*base{},
+		Objects:   objects,
+		Pages:     parquetstore.NewCache(parquetstore.CacheOptions{Bytes: pick(options.PageBytes, defaultPageBytes)}),
+		pageBytes: pick(options.PageBytes, defaultPageBytes),
+		threads:   int(pick(int64(options.Threads), int64(runtime.GOMAXPROCS(0)))),
+		bases:     map[tablet.TableID][]*base{},
 	}
 	s.keyFiles = maskindex.NewFiles(s.openKeyFile)
 	s.masks = maskindex.NewCache(s.keyFiles, pick(options.MaskBytes, defaultMaskBytes))
@@ -94,6 +97,7 @@ func (s *Store) Forget(table tablet.TableID) {
 	delete(s.bases, table)
 	s.mu.Unlock()
 	s.masks.DropTable(uint64(table))
+	s.hot.forget(table)
 }
 
 // ForgetFiles drops what the caches hold of files that left the newest snapshot. Whoever still reads one goes on, and may

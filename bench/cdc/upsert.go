@@ -60,8 +60,8 @@ func measureUpserts(root string, n, batch, batches int, reader bool, profile str
 	}
 	after1, after2 := h.best(q1), h.best(q2)
 	end()
-	fmt.Printf("tidemark: %.0f changes/s in batches of %d on %d rows | q1 %.1f -> %.1f ms (CPU %.1f -> %.1f, the first after %.1f), q2 %.1f -> %.1f ms (CPU %.1f -> %.1f)",
-		float64(limit-from)/took.Seconds(), batch, n, ms(before1.wall), ms(after1.wall), ms(before1.cpu), ms(after1.cpu), ms(first.wall),
+	fmt.Printf("tidemark: %.0f changes/s in batches of %d on %d rows | q1 %.1f -> %.1f ms (CPU %.1f -> %.1f; the first after %.1f, CPU %.1f), q2 %.1f -> %.1f ms (CPU %.1f -> %.1f)",
+		float64(limit-from)/took.Seconds(), batch, n, ms(before1.wall), ms(after1.wall), ms(before1.cpu), ms(after1.cpu), ms(first.wall), ms(first.cpu),
 		ms(before2.wall), ms(after2.wall), ms(before2.cpu), ms(after2.cpu))
 	if reader {
 		all := <-reads
