@@ -37,8 +37,14 @@ func (e *DropSchema) apply(d *draft) error {
 		return d.current().noSchema(e.Name)
 	}
 	members := slices.Collect(d.current().relationsOf(e.Name))
-	if len(members) > 0 && !e.Cascade {
-		return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %q because %d relations are in it", e.Name, len(members)).
+	var types []*UserType
+	for t := range d.current().UserTypes() {
+		if t.Schema == e.Name {
+			types = append(types, t)
+		}
+	}
+	if n := len(members) + len(types); n > 0 && !e.Cascade {
+		return sqlerr.New(sqlerr.DependentObjects, "cannot drop schema %q because %d objects are in it", e.Name, n).
 			Hintf("use DROP SCHEMA ... CASCADE to drop them too")
 	}
 	for _, r := range members {
@@ -49,6 +55,11 @@ func (e *DropSchema) apply(d *draft) error {
 			d.relations.remove(keyFor(r.sequence.Schema, r.sequence.Name))
 		case r.table != nil:
 			d.dropTable(r.table)
+		}
+	}
+	for _, t := range types {
+		if err := (&DropType{Schema: t.Schema, Name: t.Name}).apply(d); err != nil {
+			return err
 		}
 	}
 	for _, r := range members {
@@ -84,6 +95,9 @@ func (e *CreateTable) apply(d *draft) error {
 		t.Ingest = &Ingest{}
 	}
 	if !d.replaying {
+		if err := d.checkTypes(t); err != nil {
+			return err
+		}
 		if err := d.checkReferences(t); err != nil {
 			return err
 		}
@@ -161,6 +175,9 @@ func (e *AlterColumns) apply(d *draft) error {
 	altered.prune()
 	if !d.replaying {
 		if err := checkAlter(t, &altered); err != nil {
+			return err
+		}
+		if err := d.checkTypes(&altered); err != nil {
 			return err
 		}
 		if gone := dropped(t, &altered); len(gone) > 0 {

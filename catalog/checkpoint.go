@@ -24,6 +24,7 @@ type checkpointJSON struct {
 	Tables    []*Table            `json:"tables"` // in order of identity
 	Views     []*View             `json:"views"`
 	Sequences []*Sequence         `json:"sequences,omitempty"`
+	Types     []*UserType         `json:"types,omitempty"`
 	Streams   []*Stream           `json:"streams"`
 	Settings  map[string]string   `json:"settings"`
 	Garbage   map[uint64]*garbage `json:"garbage"`
@@ -38,7 +39,7 @@ type setJSON struct {
 
 func encodeCheckpoint(s *Snapshot) ([]byte, error) {
 	c := checkpointJSON{
-		Schemas: slices.Collect(s.Schemas()), Views: slices.Collect(s.Views("")), Sequences: slices.Collect(s.Sequences("")), Streams: slices.Collect(s.Streams()),
+		Schemas: slices.Collect(s.Schemas()), Views: slices.Collect(s.Views("")), Sequences: slices.Collect(s.Sequences("")), Types: slices.Collect(s.UserTypes()), Streams: slices.Collect(s.Streams()),
 		Settings: maps.Collect(s.Settings()), Garbage: maps.Collect(s.garbage.All()), Horizon: s.horizon,
 	}
 	for _, t := range s.tables.All() {
@@ -228,6 +229,12 @@ func (r *reader) snapshot(h header) (*Snapshot, error) {
 			return nil, errors.New("a sequence is missing")
 		}
 		d.relations.set(keyFor(q.Schema, q.Name), relation{sequence: q})
+	}
+	for _, t := range c.Types {
+		if t == nil {
+			return nil, errors.New("a type is missing")
+		}
+		d.types.set(keyFor(t.Schema, t.Name), t)
 	}
 	for _, s := range c.Streams {
 		if s == nil {

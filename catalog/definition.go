@@ -87,9 +87,17 @@ func validateColumns(d Definition) error {
 		if c.Type.ID == vec.Null {
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q has no type", c.Name).Hintf("give it one, such as TEXT")
 		}
+		if d.Kind == CDC && hasEnum(c.Type) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "column %q of a CDC table cannot be of an enumeration type", c.Name).
+				Hintf("use TEXT: the source decides which labels there are")
+		}
 		names[c.Name], ids[c.FieldID] = true, true
 	}
 	return nil
+}
+
+func hasEnum(t vec.Type) bool {
+	return t.Enum != nil || t.Elem != nil && hasEnum(*t.Elem) || slices.ContainsFunc(t.Fields, func(f vec.Field) bool { return hasEnum(f.Type) })
 }
 
 func validateFieldList(d Definition, ids []int32, clause string) error {

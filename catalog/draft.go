@@ -24,6 +24,7 @@ type draft struct {
 	schemas   editing[string, *Schema]
 	tables    editing[tablet.TableID, *Table]
 	relations editing[relationKey, relation]
+	types     editing[relationKey, *UserType]
 	streams   editing[string, *Stream]
 	streamIDs editing[StreamID, *Stream]
 	fedBy     editing[StreamID, tablet.TableID]
@@ -74,7 +75,7 @@ func edit[K cmp.Ordered, V any](m pmap.Map[K, V]) editing[K, V] { return editing
 func (s *Snapshot) draft(version, setVersion uint64, micros int64) *draft {
 	return &draft{
 		from: s, version: version, setVersion: setVersion, micros: max(micros, s.micros),
-		schemas: edit(s.schemas), tables: edit(s.tables), relations: edit(s.relations), streams: edit(s.streams),
+		schemas: edit(s.schemas), tables: edit(s.tables), relations: edit(s.relations), types: edit(s.types), streams: edit(s.streams),
 		streamIDs: edit(s.streamIDs), fedBy: edit(s.fedBy), settings: edit(s.settings), masks: edit(s.masks),
 		garbage: edit(s.garbage), horizon: s.horizon,
 	}
@@ -86,7 +87,7 @@ func (d *draft) snapshot(checksum uint64) *Snapshot {
 	return &Snapshot{
 		version: d.version, micros: d.micros, checksum: checksum,
 		schemas: d.schemas.freeze(), tables: d.tables.freeze(), relations: d.relations.freeze(),
-		streams: d.streams.freeze(), streamIDs: d.streamIDs.freeze(), fedBy: d.fedBy.freeze(),
+		types: d.types.freeze(), streams: d.streams.freeze(), streamIDs: d.streamIDs.freeze(), fedBy: d.fedBy.freeze(),
 		settings: d.settings.freeze(), masks: d.masks.freeze(), garbage: d.garbage.freeze(), horizon: d.horizon,
 	}
 }
@@ -167,7 +168,7 @@ func (d *draft) putTable(t *Table) {
 
 // current is the draft as a snapshot, for lookups that make messages.
 func (d *draft) current() *Snapshot {
-	return &Snapshot{schemas: d.schemas.freeze(), relations: d.relations.freeze(), streams: d.streams.freeze(),
+	return &Snapshot{schemas: d.schemas.freeze(), relations: d.relations.freeze(), types: d.types.freeze(), streams: d.streams.freeze(),
 		tables: d.tables.freeze(), streamIDs: d.streamIDs.freeze(), fedBy: d.fedBy.freeze()}
 }
 

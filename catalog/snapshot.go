@@ -20,6 +20,7 @@ type Snapshot struct {
 	schemas   pmap.Map[string, *Schema]
 	tables    pmap.Map[tablet.TableID, *Table]
 	relations pmap.Map[relationKey, relation] // tables, views, sequences and indexes: one name space
+	types     pmap.Map[relationKey, *UserType]
 	streams   pmap.Map[string, *Stream]
 	streamIDs pmap.Map[StreamID, *Stream]
 	fedBy     pmap.Map[StreamID, tablet.TableID] // attachments

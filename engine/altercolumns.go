@@ -126,7 +126,7 @@ func (s *Session) addColumn(ctx context.Context, t *catalog.Table, action sql.Al
 }
 
 func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
-	column, err := columnOf(*action.Def)
+	column, err := s.columnOf(*action.Def)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (s *Session) setPrimaryIndex(ctx context.Context, t *catalog.Table, action 
 // alterType gives a column another type: a column of the new type is filled from it and takes its place.
 func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, action sql.AlterAction) error {
 	old := t.Columns[at]
-	to, err := plan.TypeOf(action.Type)
+	to, err := s.typeOf(action.Type)
 	if err != nil {
 		return err
 	}
@@ -276,6 +276,11 @@ func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, actio
 	if slices.Contains(t.MergeKey, old.FieldID) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q is part of the primary key and keeps its type", old.Name).
 			Hintf("create a new table with a key of the type wanted")
+	}
+	if action.Using != nil {
+		if err := s.plainExpr(action.Using, "transform expression"); err != nil {
+			return err
+		}
 	}
 	fresh := old
 	fresh.FieldID, fresh.Type, fresh.Initial, fresh.Nullable = t.NextFieldID, to, "", true

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
-	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablet"
@@ -28,6 +27,10 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 		return s.createTable(ctx, snapshot, t)
 	case *sql.CreateSequence:
 		return done("CREATE SEQUENCE"), s.createSequence(ctx, snapshot, t)
+	case *sql.CreateType:
+		return done("CREATE TYPE"), s.createType(ctx, snapshot, t)
+	case *sql.AlterEnum:
+		return done("ALTER TYPE"), s.alterEnum(ctx, snapshot, t)
 	case *sql.AlterSequence:
 		return done("ALTER SEQUENCE"), s.alterSequence(ctx, snapshot, t)
 	case *sql.CreateView:
@@ -39,7 +42,44 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 	case *sql.CreateIndex:
 		return done("CREATE INDEX"), s.createIndex(ctx, t)
 	}
-	return done("COMMENT"), nil
+	return done("COMMENT"), s.comment(snapshot, statement)
+}
+
+// comment checks what COMMENT names; the text itself is kept nowhere.
+func (s *Session) comment(snapshot *catalog.Snapshot, statement sql.Statement) error {
+	t, ok := statement.(*sql.Comment)
+	if !ok {
+		return sqlerr.New(sqlerr.Internal, "%T defines nothing", statement)
+	}
+	var err error
+	switch t.Kind {
+	case sql.ColumnObject:
+		if len(t.Name) < 2 {
+			return sqlerr.New(sqlerr.SyntaxError, "column name must be qualified").Hintf("write table.column").At(t.Name.Position())
+		}
+		var table *catalog.Table
+		var view *catalog.View
+		table, view, err = s.relation(snapshot, t.Name[:len(t.Name)-1])
+		if err == nil && view == nil {
+			if _, known := table.Column(t.Name.Last().Name); !known {
+				err = missingColumn(table, t.Name.Last())
+			}
+		}
+	case sql.TableObject, sql.ViewObject:
+		_, _, err = s.relation(snapshot, t.Name)
+	case sql.SequenceObject:
+		_, err = findSequence(snapshot, s.searchPath(), t.Name)
+	case sql.IndexObject:
+		_, _, err = s.index(snapshot, t.Name)
+	case sql.SchemaObject:
+		if name := known(snapshot, t.Name.Last().Name); !snapshot.HasSchema(name) {
+			err = sqlerr.New(sqlerr.InvalidSchema, "schema %q does not exist", name).Hintf("SHOW SCHEMAS lists those that do")
+		}
+	}
+	if err != nil {
+		return sqlerr.From(err).At(t.Name.Position())
+	}
+	return nil
 }
 
 // createTable runs CREATE TABLE and CREATE CDC TABLE.
@@ -108,7 +148,7 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 			Hintf("list them in parentheses, or use CREATE TABLE ... AS").At(t.Name.Position())
 	}
 	for i, c := range t.Columns {
-		column, err := columnOf(c)
+		column, err := s.columnOf(c)
 		if err != nil {
 			return d, err
 		}
@@ -146,10 +186,10 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 	return table.Definition, err
 }
 
-func columnOf(c sql.ColumnDef) (tablet.Column, error) {
+func (s *Session) columnOf(c sql.ColumnDef) (tablet.Column, error) {
 	column := tablet.Column{Name: c.Name.Name, Nullable: !c.NotNull}
 	var err error
-	if column.Type, err = plan.TypeOf(c.Type); err != nil {
+	if column.Type, err = s.typeOf(c.Type); err != nil {
 		return column, err
 	}
 	if c.Generated != nil || c.Identity {
@@ -291,6 +331,9 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 	if err != nil {
 		return nil, err
 	}
+	if sql.ParamCount(t.Query) > 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "a view cannot have parameters").Hintf("write the value into the query").At(t.Pos)
+	}
 	bound, err := s.bind(ctx, snapshot, t.Query, nil)
 	if err != nil {
 		return nil, err
@@ -313,6 +356,9 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.Drop) (*Result, error) {
 	if t.Kind == sql.IndexObject {
 		return done("DROP INDEX"), s.dropIndexes(ctx, t)
+	}
+	if t.Kind == sql.TypeObject {
+		return done("DROP TYPE"), s.dropTypes(ctx, t)
 	}
 	if t.Kind == sql.SequenceObject {
 		return done("DROP SEQUENCE"), s.dropSequences(ctx, t)

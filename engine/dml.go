@@ -222,6 +222,9 @@ func (s *Session) planStatement(ctx context.Context, t *sql.Explain, args []vec.
 	if query, ok := t.Statement.(sql.QueryExpr); ok {
 		return s.plan(ctx, query, args)
 	}
+	if create, ok := t.Statement.(*sql.CreateTable); ok && create.As != nil && !t.Analyze {
+		return s.plan(ctx, create.As, args)
+	}
 	name := targetOf(t.Statement)
 	if name == nil || t.Analyze {
 		return p, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN takes a query, INSERT, UPDATE, DELETE or MERGE, with ANALYZE a query").

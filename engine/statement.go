@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -17,7 +18,8 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.explain(ctx, t, args)
 	case *sql.Transaction:
 		return s.transactionStatement(ctx, t)
-	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.CreateSequence, *sql.AlterSequence, *sql.Alter, *sql.Comment:
+	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.CreateSequence, *sql.AlterSequence,
+		*sql.CreateType, *sql.AlterEnum, *sql.Alter, *sql.Comment:
 		return s.define(ctx, statement, text)
 	case *sql.CreateStream:
 		return s.createStream(ctx, t)
@@ -32,7 +34,7 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 	case *sql.Describe:
 		return s.describe(ctx, t)
 	case *sql.Prepare:
-		return s.prepareStatement(t)
+		return s.prepareStatement(ctx, t)
 	case *sql.Execute:
 		return s.executeStatement(ctx, t, text)
 	case *sql.Deallocate:
@@ -49,10 +51,15 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 }
 
 // prepareStatement keeps a statement under a name.
-func (s *Session) prepareStatement(t *sql.Prepare) (*Result, error) {
+func (s *Session) prepareStatement(ctx context.Context, t *sql.Prepare) (*Result, error) {
 	if _, taken := s.prepared[t.Name.Name]; taken {
 		return nil, sqlerr.New(sqlerr.DuplicateObject, "prepared statement %q already exists", t.Name.Name).
 			Hintf("DEALLOCATE it first").At(t.Name.Pos)
+	}
+	snapshot, release := s.snapshot()
+	defer release()
+	if _, _, err := s.describeStatement(ctx, snapshot, t.Statement); err != nil {
+		return nil, err
 	}
 	s.prepared[t.Name.Name] = t
 	return done("PREPARE"), nil
@@ -65,11 +72,46 @@ func (s *Session) executeStatement(ctx context.Context, t *sql.Execute, text str
 		return nil, sqlerr.New(sqlerr.InvalidStatementName, "prepared statement %q does not exist", t.Name.Name).
 			Hintf("PREPARE %s AS ... makes it", t.Name.Name).At(t.Name.Pos)
 	}
-	args, err := s.constants(ctx, t.Args)
+	given, err := s.executeArgs(ctx, t, kept)
+	if err != nil {
+		return nil, err
+	}
+	args, err := s.constants(ctx, given)
 	if err != nil {
 		return nil, err
 	}
 	return s.dispatch(ctx, kept.Statement, text, args)
+}
+
+// executeArgs returns the arguments of EXECUTE in the types of the parameters: those declared, else those inferred.
+func (s *Session) executeArgs(ctx context.Context, t *sql.Execute, kept *sql.Prepare) ([]sql.Expr, error) {
+	if want := sql.ParamCount(kept.Statement); len(t.Args) != want {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement %q", t.Name.Name).
+			Detailf("Expected %d parameters but got %d.", want, len(t.Args)).Hintf("give one value for each").At(t.Name.Pos)
+	}
+	if len(t.Args) == 0 {
+		return nil, nil
+	}
+	snapshot, release := s.snapshot()
+	defer release()
+	_, params, err := s.describeStatement(ctx, snapshot, kept.Statement)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(t.Args)
+	for i, arg := range out {
+		if i < len(kept.Types) {
+			out[i] = &sql.Cast{Operand: arg, Type: kept.Types[i], Pos: arg.Position()}
+		} else if _, text := arg.(*sql.String); text && i < len(params) && params[i].Type.ID != vec.Text {
+			// A literal without a type takes that of the parameter.
+			if e, err := sql.ParseExpr("CAST(NULL AS " + params[i].Type.String() + ")"); err == nil {
+				if c, ok := e.(*sql.Cast); ok {
+					out[i] = &sql.Cast{Operand: arg, Type: c.Type, Pos: arg.Position()}
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 func (s *Session) deallocate(t *sql.Deallocate) (*Result, error) {
@@ -90,6 +132,13 @@ func (s *Session) maintain(ctx context.Context, t *sql.Maintain) (*Result, error
 	case sql.Vacuum:
 		return done("VACUUM"), s.vacuum(ctx, t.Tables)
 	case sql.Analyze:
+		snapshot, release := s.snapshot()
+		defer release()
+		for _, name := range t.Tables {
+			if _, _, err := s.relation(snapshot, name); err != nil {
+				return nil, err
+			}
+		}
 		return done("ANALYZE"), nil
 	}
 	return done("CHECKPOINT"), nil

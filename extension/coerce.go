@@ -159,6 +159,10 @@ func CommonType(args []Argument) (vec.Type, error) {
 		case categoryOf(a.Type) != categoryOf(best):
 			return vec.Type{}, cannotMatch(best, a.Type)
 		}
+		if a.Type.ID == vec.Text && !a.Type.Equal(best) { // text, or two enumerations
+			best = vec.TextType
+			continue
+		}
 		if a.Type.ID != best.ID && !preferred(best) && ImplicitCast(best, a.Type) && !ImplicitCast(a.Type, best) {
 			best = a.Type
 		}

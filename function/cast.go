@@ -30,6 +30,8 @@ func CastLevel(from, to vec.Type) Level {
 			level = min(level, CastLevel(from.Fields[i].Type, to.Fields[i].Type))
 		}
 		return level
+	case to.Enum != nil:
+		return NoCast // only text casts, which ImplicitCast knows
 	case to.ID == vec.Text:
 		return Assignment
 	case from.IsNumeric() && to.IsNumeric():
@@ -131,6 +133,10 @@ func castBody(from, to vec.Type) (conversionBody, error) {
 	case from.ID == vec.Array && to.ID == vec.Array, from.ID == vec.Struct && to.ID == vec.Struct:
 		return castNested(from, to)
 	case from.ID == vec.JSON && to.ID == vec.Text:
+		return relabel, nil
+	case to.Enum != nil:
+		return castToEnum, nil
+	case from.ID == vec.Text && to.ID == vec.Text: // of an enumeration
 		return relabel, nil
 	case to.ID == vec.Text:
 		return castToText, nil

@@ -49,6 +49,7 @@ func (x *exprBinder) aggregateCall(name string, e *sql.FuncCall) Expr {
 	call := AggCall{Name: name, Distinct: e.Distinct}
 	f := x.b.functions.Aggregate(name)
 	args := inner.positional(e)
+	enum := inner.extremeOfEnum(name, args)
 	call.OrderBy = inner.aggregateOrder(e, args)
 	switch {
 	case e.WithinGroup && !f.OrderedSet && name != "mode": // which is called both ways
@@ -85,7 +86,7 @@ func (x *exprBinder) aggregateCall(name string, e *sql.FuncCall) Expr {
 	if !f.OrderSensitive && !f.OrderedSet {
 		call.OrderBy = nil
 	}
-	return x.owner(&call, name, e.Pos).addAggregate(x.b, call)
+	return x.fromEnumCode(enum, x.owner(&call, name, e.Pos).addAggregate(x.b, call))
 }
 
 func (x *exprBinder) mayAggregate(name string, pos int) {

@@ -174,7 +174,7 @@ func bindStructPack(x *exprBinder, e *sql.FuncCall) Expr {
 
 // cast binds CAST and ::.
 func (x *exprBinder) cast(e *sql.Cast) Expr {
-	t := mustType(e.Type, e.Pos)
+	t := x.b.typeOf(e.Type, e.Pos)
 	out := x.castTo(x.expr(e.Operand), t, e)
 	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {
 		return x.scalar("left", []Expr{out, &Const{Value: vec.IntValue(vec.Int32Type, int64(n))}}, e.Pos)

@@ -110,7 +110,7 @@ func writtenName(e sql.Expr) string {
 func typeColumnName(n sql.TypeName) string {
 	t, err := TypeOf(n)
 	if err != nil {
-		return ""
+		return n.Name
 	}
 	for t.ID == vec.Array {
 		t = *t.Elem

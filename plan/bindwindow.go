@@ -27,7 +27,7 @@ func (x *exprBinder) windowCall(name string, e *sql.FuncCall) Expr {
 	inner := *x
 	inner.inWindow, inner.setReturning = true, false
 	p := pendingWindow{call: WindowCall{Name: name, Distinct: e.Distinct, IgnoreNulls: e.NullsMode == sql.IgnoreNulls}}
-	inner.resolveWindowFunction(&p.call, name, e)
+	enum := inner.resolveWindowFunction(&p.call, name, e)
 	if e.Filter != nil {
 		if p.call.Agg == nil {
 			fail(e.Pos, sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions")
@@ -45,14 +45,16 @@ func (x *exprBinder) windowCall(name string, e *sql.FuncCall) Expr {
 		p.order = append(p.order, sortKey(inner.value(item.Expr), item))
 	}
 	p.call.Frame = inner.frame(w, p.order, e.Pos)
-	return x.block.addWindow(x.b, p)
+	return x.fromEnumCode(enum, x.block.addWindow(x.b, p))
 }
 
-func (x *exprBinder) resolveWindowFunction(call *WindowCall, name string, e *sql.FuncCall) {
+// resolveWindowFunction finds the function of a call and binds its arguments. The type is that of [exprBinder.extremeOfEnum].
+func (x *exprBinder) resolveWindowFunction(call *WindowCall, name string, e *sql.FuncCall) (enum vec.Type) {
 	if len(e.OrderBy) > 0 {
 		failHint(e.Pos, sqlerr.FeatureNotSupported, "order the window instead", "aggregate ORDER BY is not implemented for window functions")
 	}
 	args := x.positional(e)
+	enum = x.extremeOfEnum(name, args)
 	if x.b.functions.Window(name) != nil {
 		bound, err := x.b.functions.ResolveWindow(name, x.b.arguments(args))
 		check(err, e.Pos)
@@ -61,7 +63,7 @@ func (x *exprBinder) resolveWindowFunction(call *WindowCall, name string, e *sql
 		}
 		call.Bound, call.Args = &bound, x.b.castArgs(args, bound.Args, e.Pos)
 		call.Out = x.b.newCol(name, bound.Result, true)
-		return
+		return enum
 	}
 	if x.b.functions.Aggregate(name) == nil {
 		if x.b.functions.Scalar(name) != nil {
@@ -78,6 +80,7 @@ func (x *exprBinder) resolveWindowFunction(call *WindowCall, name string, e *sql
 	check(err, e.Pos)
 	call.Agg, call.Args = &bound, x.b.castArgs(args, bound.Args, e.Pos)
 	call.Out = x.b.newCol(name, bound.Result, name != "count")
+	return enum
 }
 
 // resolveWindow merges a window with the named ones it extends.

@@ -58,3 +58,9 @@ type Catalog interface {
 	// Bind returns what table functions may use to bind.
 	Bind() *extension.TableBind
 }
+
+// TypeCatalog is a [Catalog] with types of its own.
+type TypeCatalog interface {
+	// UserType returns the type of that name, looked up along the search path when schema is "".
+	UserType(schema, name string) (vec.Type, bool)
+}

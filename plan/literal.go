@@ -81,7 +81,7 @@ func integerConst(n int64, negate bool) Expr {
 
 // typedString binds DATE '...' and the like.
 func (b *binder) typedString(e *sql.TypedString) Expr {
-	t := mustType(e.Type, e.Pos)
+	t := b.typeOf(e.Type, e.Pos)
 	text := e.Value
 	if e.Type.Interval != "" {
 		text = intervalText(text, e.Type.Interval, e.Pos)

@@ -21,12 +21,13 @@ type rule struct {
 	apply func(*optimizer, Node) Node
 }
 
-// rules run in this order, once each. Those up to unnest are needed for correctness: afterwards no Subquery and no
+// rules run in this order, once each. Those up to unnest and the order of enumerations are needed: afterwards no Subquery and no
 // Apply is left.
 var rules = []rule{
 	{"inline ctes", inlineCTEs},
 	{"introduce applies", introduceApplies},
 	{"unnest", unnest},
+	{"order enumerations", orderEnums},
 	{"simplify", simplify},
 	{"drop pass-through projections", dropPassthrough},
 	{"push filters", pushFilters},

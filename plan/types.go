@@ -33,10 +33,22 @@ var defaultDecimal = vec.DecimalType(vec.MaxPrecision, 9)
 
 // TypeOf returns the type that a type name stands for. A length of VARCHAR and CHAR is not part of the type. The errors
 // are 42704 for a type there is not and 22023 for parameters out of range.
-func TypeOf(n sql.TypeName) (t vec.Type, err error) {
+func TypeOf(n sql.TypeName) (t vec.Type, err error) { return TypeIn(nil, n) }
+
+// TypeIn is TypeOf with the types of a catalog, which may be nil.
+func TypeIn(cat TypeCatalog, n sql.TypeName) (t vec.Type, err error) {
 	defer recoverFault(&err)
-	return mustType(n, n.Pos), nil
+	return typeReader{cat}.read(n, n.Pos), nil
 }
+
+// typeOf is TypeIn with the types of the binder's catalog.
+func (b *binder) typeOf(n sql.TypeName, pos int) vec.Type {
+	cat, _ := b.cat.(TypeCatalog)
+	return typeReader{cat}.read(n, pos)
+}
+
+// typeReader finds types by name.
+type typeReader struct{ cat TypeCatalog }
 
 // ParseType is TypeOf for the text of a type name.
 func ParseType(text string) (vec.Type, error) {
@@ -51,18 +63,18 @@ func ParseType(text string) (vec.Type, error) {
 	return TypeOf(c.Type)
 }
 
-func mustType(n sql.TypeName, pos int) vec.Type {
+func (r typeReader) read(n sql.TypeName, pos int) vec.Type {
 	if n.Pos != 0 {
 		pos = n.Pos
 	}
-	t := scalarType(n, pos)
+	t := r.scalar(n, pos)
 	for range n.Dims {
 		t = vec.ArrayType(t)
 	}
 	return t
 }
 
-func scalarType(n sql.TypeName, pos int) vec.Type {
+func (r typeReader) scalar(n sql.TypeName, pos int) vec.Type {
 	name := strings.ToLower(n.Name)
 	switch name {
 	case "numeric", "decimal", "dec":
@@ -75,14 +87,24 @@ func scalarType(n sql.TypeName, pos int) vec.Type {
 	case "struct", "row", "record":
 		fields := make([]vec.Field, len(n.Fields))
 		for i, f := range n.Fields {
-			fields[i] = vec.Field{Name: f.Name.Name, Type: mustType(f.Type, pos)}
+			fields[i] = vec.Field{Name: f.Name.Name, Type: r.read(f.Type, pos)}
 		}
 		if len(fields) > 0 {
 			return vec.StructType(fields...)
 		}
 	}
+	if n.Name == "varchar" || n.Name == "char" || n.Name == "bpchar" {
+		if len(n.Args) > 0 && n.Args[0] < 1 {
+			failHint(pos, sqlerr.InvalidParameterValue, "leave the length out, or use TEXT", "length for type %s must be at least 1", name)
+		}
+	}
 	if t, ok := typesByName[name]; ok && (n.Schema.Name == "" || n.Schema.Name == "pg_catalog") {
 		return t
+	}
+	if r.cat != nil {
+		if t, ok := r.cat.UserType(n.Schema.Name, n.Name); ok {
+			return t
+		}
 	}
 	err := sqlerr.New(sqlerr.UndefinedObject, "type %q does not exist", n.Name)
 	names := make([]string, 0, len(typesByName))

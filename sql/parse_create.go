@@ -8,6 +8,9 @@ func (p *parser) create() Statement {
 	pos := p.pos()
 	p.advance()
 	replace := p.acceptAll("or", "replace")
+	if (p.at("local") || p.at("global")) && (p.peekIs(1, "temp") || p.peekIs(1, "temporary")) {
+		p.advance()
+	}
 	temp := p.accept("temp") || p.accept("temporary")
 	switch {
 	case !temp && !replace && p.accept("schema"):
@@ -54,6 +57,8 @@ func (p *parser) createTable(s *CreateTable) Statement {
 		case s.Options == nil && p.at("with") && p.peekSymbol(1, "("):
 			p.advance()
 			s.Options = p.options()
+		case s.Temp && p.at("on") && p.peekIs(1, "commit"):
+			p.onCommit()
 		case p.accept("as"):
 			s.As = p.query()
 			if p.acceptAll("with", "no", "data") {
@@ -70,6 +75,16 @@ func (p *parser) createTable(s *CreateTable) Statement {
 			return s
 		}
 	}
+}
+
+// onCommit reads ON COMMIT of a temporary table, which keeps its rows.
+func (p *parser) onCommit() {
+	pos := p.pos()
+	p.expect("on", "commit")
+	if p.acceptAll("delete", "rows") || p.accept("drop") {
+		p.unsupported(pos, "ON COMMIT DELETE ROWS and DROP", "TRUNCATE or DROP the table before COMMIT")
+	}
+	p.expect("preserve", "rows")
 }
 
 // indexColumns reads (a, b) or a, b.

@@ -117,7 +117,13 @@ func Concat(columns []tablet.Column, batches []*vec.Batch) (*vec.Batch, error) {
 		if len(pieces) == 0 {
 			pieces = append(pieces, vec.NewBuilder(column.Type, 0).Finish())
 		}
-		out.Cols = append(out.Cols, vec.Concat(column.Type, pieces))
+		v := vec.Concat(column.Type, pieces)
+		if column.Type.Enum != nil && v.Type.Enum == nil { // read from a tablet, where labels are text
+			labelled := *v
+			labelled.Type = column.Type
+			v = &labelled
+		}
+		out.Cols = append(out.Cols, v)
 	}
 	return out, nil
 }

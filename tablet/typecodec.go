@@ -16,6 +16,13 @@ type typeJSON struct {
 	Scale     uint8       `json:"s,omitempty"`
 	Elem      *typeJSON   `json:"elem,omitempty"`
 	Fields    []fieldJSON `json:"fields,omitempty"`
+	Enum      *enumJSON   `json:"enum,omitempty"`
+}
+
+type enumJSON struct {
+	Schema string   `json:"schema"`
+	Name   string   `json:"name"`
+	Labels []string `json:"labels"`
 }
 
 type fieldJSON struct {
@@ -65,6 +72,9 @@ func encodeType(t vec.Type) (*typeJSON, error) {
 		return nil, fmt.Errorf("type %s has no stored form", t)
 	}
 	j := &typeJSON{Name: name, Precision: t.Precision, Scale: t.Scale}
+	if t.Enum != nil {
+		j.Enum = &enumJSON{t.Enum.Schema, t.Enum.Name, t.Enum.Labels}
+	}
 	if t.Elem != nil {
 		elem, err := encodeType(*t.Elem)
 		if err != nil {
@@ -97,6 +107,12 @@ func decodeType(j *typeJSON, depth int) (vec.Type, error) {
 		return vec.Type{}, fmt.Errorf("numeric(%d,%d) is no type", j.Precision, j.Scale)
 	}
 	t := vec.Type{ID: id, Precision: j.Precision, Scale: j.Scale}
+	if j.Enum != nil {
+		if id != vec.Text || len(j.Enum.Labels) == 0 {
+			return vec.Type{}, fmt.Errorf("type %q has no proper labels", j.Name)
+		}
+		t.Enum = &vec.Enum{Schema: j.Enum.Schema, Name: j.Enum.Name, Labels: j.Enum.Labels}
+	}
 	if (id == vec.Array) != (j.Elem != nil) {
 		return vec.Type{}, fmt.Errorf("type %q has a wrong element", j.Name)
 	}

@@ -48,6 +48,10 @@ func (c parseContext) parse(t Type, s string) (Value, error) {
 	case Decimal:
 		return parseNumeric(t, s)
 	case Text:
+		if t.Enum != nil && t.Enum.Place(s) < 0 {
+			return Value{}, sqlerr.New(sqlerr.InvalidText, "invalid input value for enum %s: %q", t.Enum.Name, s).
+				Hintf("enum_range(NULL::%s) lists its labels", t.Enum.Name)
+		}
 		return StringValue(t, s), nil
 	case JSON:
 		return parseJSON(t, s)

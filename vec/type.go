@@ -2,6 +2,7 @@ package vec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,6 +41,24 @@ type Type struct {
 	Scale     uint8   // Decimal: 0..Precision
 	Elem      *Type   // Array
 	Fields    []Field // Struct
+	Enum      *Enum   // Text: the enumeration whose labels the values are, nil for text
+}
+
+// Enum is an enumeration: a named list of labels. Its values are kept as text and compare as text for equality; their
+// order is that of the labels, which whoever orders them has to look up.
+type Enum struct {
+	Schema, Name string
+	Labels       []string
+}
+
+// EnumType returns an enumeration's type.
+func EnumType(e *Enum) Type { return Type{ID: Text, Enum: e} }
+
+// Place returns the place of a label among the labels, -1 when it is none of them.
+func (e *Enum) Place(label string) int { return slices.Index(e.Labels, label) }
+
+func sameEnum(a, b *Enum) bool {
+	return a == b || a != nil && b != nil && a.Schema == b.Schema && a.Name == b.Name
 }
 
 // Field is one member of a STRUCT.
@@ -141,7 +160,7 @@ func (p Phys) Width() int {
 
 // Equal reports whether t and u are the same type, parameters and members included.
 func (t Type) Equal(u Type) bool {
-	if t.ID != u.ID || t.Precision != u.Precision || t.Scale != u.Scale || len(t.Fields) != len(u.Fields) {
+	if t.ID != u.ID || t.Precision != u.Precision || t.Scale != u.Scale || !sameEnum(t.Enum, u.Enum) || len(t.Fields) != len(u.Fields) {
 		return false
 	}
 	if (t.Elem == nil) != (u.Elem == nil) || t.Elem != nil && !t.Elem.Equal(*u.Elem) {
@@ -177,6 +196,10 @@ var typeNames = [numIDs]string{
 // String returns PostgreSQL's name of the type.
 func (t Type) String() string {
 	switch t.ID {
+	case Text:
+		if t.Enum != nil {
+			return t.Enum.Name
+		}
 	case Decimal:
 		return "numeric(" + strconv.Itoa(int(t.Precision)) + "," + strconv.Itoa(int(t.Scale)) + ")"
 	case Array:
