@@ -95,14 +95,6 @@ func (r *reservation) force(n int64) {
 	}
 }
 
-// add grows the reservation by n bytes or fails.
-func (r *reservation) add(n int64) error {
-	if r.resize(r.held + n) {
-		return nil
-	}
-	return r.exceeded(n)
-}
-
 // require makes the reservation hold n bytes or fails.
 func (r *reservation) require(n int64) error {
 	if r.resize(n) {

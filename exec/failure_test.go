@@ -163,6 +163,59 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestLargeWindows computes windows one partition of which is larger than the budget.
+func TestLargeWindows(t *testing.T) {
+	db := randomDB(17, 50000, 1, 0.05)
+	for _, calls := range []string{
+		"row_number() over (order by id)",
+		"sum(d) over (), count(*) filter (where b) over (), max(s) over ()",
+		"sum(d) over (order by id), count(s) over (order by id rows unbounded preceding), min(s) filter (where b) over (order by id)",
+		"rank() over (order by big, day, k), dense_rank() over (order by big, day, k), sum(k) over (order by big, day, k)",
+		"lag(s, 3) over (order by id), lead(d, 2, 0.5) over (order by id), lead(k, -1) over (order by id)",
+		"avg(d) over (order by id rows between 3 preceding and 2 following), count(distinct s) over (order by id rows between 5 preceding and current row)",
+		"string_agg(s, '') over (order by id rows between 2 preceding and current row exclude current row)",
+		"first_value(s) over (order by id rows between 70 preceding and 60 preceding), nth_value(d, 2) over (order by id rows between 1 following and 4 following)",
+		"sum(k) over (order by id rows between unbounded preceding and 9 following), sum(k) over (order by id rows between unbounded preceding and 9 preceding)",
+		"sum(id) over (partition by id < 40000 order by id), row_number() over (partition by id < 40000 order by id), count(k) over (partition by id < 40000)",
+		"dense_rank() over (partition by id % 2, id > 13000 order by id / 3), max(day) over (partition by id % 2, id > 13000 order by id / 3)",
+	} {
+		sql := "select id, " + calls + " from t"
+		root := db.plan(t, sql)
+		want, err := collect(root, db.env(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		env := db.env(2)
+		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<17
+		rows, err := Run(context.Background(), root, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(rows)
+		rows.Close()
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows, want %d\ngot  %s\nwant %s", sql, len(got), len(want), sprint(firstDifferent(got, want)), sprint(firstDifferent(want, got)))
+		}
+	}
+	for _, sql := range []string{
+		"select ntile(4) over (order by id) from t",
+		"select sum(id) over (order by id rows between current row and unbounded following) from t",
+		"select rank() over (order by b) from t",
+	} {
+		env := db.env(2)
+		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<17
+		if _, err := collect(db.plan(t, sql), env); sqlerr.Code(err) != sqlerr.OutOfMemory {
+			t.Errorf("%s: %v, want SQLSTATE %s", sql, err, sqlerr.OutOfMemory)
+		}
+	}
+}
+
 // TestBlockJoins joins more rows than the budget holds where hashing does not part them.
 func TestBlockJoins(t *testing.T) {
 	db := randomDB(16, 1500, 900, 0.05)

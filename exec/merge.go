@@ -68,6 +68,11 @@ func (s *sorter) run(w *worker, out consumer) error {
 	if w.id != 0 {
 		return nil
 	}
+	return s.merge(w, out)
+}
+
+// merge yields the rows of all runs in order.
+func (s *sorter) merge(w *worker, out consumer) error {
 	if len(s.runs) == 1 && s.runs[0].list == nil {
 		return s.runs[0].yield(w, s.width, out)
 	}

@@ -163,18 +163,29 @@ func (x *window) run(w *worker, out consumer) error {
 		if list.rows == 0 {
 			continue
 		}
-		if err := x.share(w, out, list, res); err != nil {
+		if err := x.share(w, out, list, res, 0); err != nil {
 			return err
 		}
 		res.resize(0)
 	}
 }
 
-// share sorts one share of the rows, computes every call and passes the rows on.
-func (x *window) share(w *worker, out consumer, list *chunkList, res *reservation) error {
+// share sorts one share of the rows, computes every call and passes the rows on. What does not fit is shared out again
+// by PARTITION BY, or computed in stretches.
+func (x *window) share(w *worker, out consumer, list *chunkList, res *reservation, level int) error {
 	cols, err := x.gather(w, list, res)
 	if err != nil {
 		return err
+	}
+	if cols == nil {
+		res.resize(0)
+		switch {
+		case !x.q.spill.enabled():
+			return x.tooLarge()
+		case x.keys == 0 || level+1 >= maxLevels:
+			return x.stream(w, out, list)
+		}
+		return x.split(w, out, list, res, level+1)
 	}
 	n := int(list.rows)
 	entries, err := x.order.entries(x.q, nil, cols, n)
@@ -222,7 +233,47 @@ func (x *window) share(w *worker, out consumer, list *chunkList, res *reservatio
 	return nil
 }
 
-// gather reads a share into flat columns.
+// split shares rows out by further bits of the hash of PARTITION BY.
+func (x *window) split(w *worker, out consumer, list *chunkList, res *reservation, level int) error {
+	parts := newPartitions(x.q, x.types, level, x.m)
+	var hash []uint64
+	for i := range list.len() {
+		if err := w.check(); err != nil {
+			return err
+		}
+		b, err := list.read(i)
+		if err != nil {
+			return err
+		}
+		hash = resize(hash, b.N)
+		hashKeys(b.Cols[x.width:x.width+x.keys], b.N, hash)
+		parts.add(b.Cols, hash, b.N)
+		if parts.memory() > splitBytes {
+			if err := parts.spill(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := parts.spill(); err != nil {
+		return err
+	}
+	for k := range partitionCount {
+		part := parts.list(k)
+		if part.rows == 0 {
+			continue
+		}
+		if part.rows == list.rows { // one partition, or a few that hash alike
+			level = maxLevels
+		}
+		if err := x.share(w, out, part, res, level); err != nil {
+			return err
+		}
+		res.resize(0)
+	}
+	return parts.discard()
+}
+
+// gather reads a share into flat columns, nil when it does not fit.
 func (x *window) gather(w *worker, list *chunkList, res *reservation) ([]*vec.Vector, error) {
 	var chunks []*vec.Batch
 	for i := range list.len() {
@@ -234,8 +285,8 @@ func (x *window) gather(w *worker, list *chunkList, res *reservation) ([]*vec.Ve
 			return nil, err
 		}
 		// Read, joined and sorted, a row is held twice beside what orders it.
-		if err := res.add(2*b.MemoryBytes() + int64(b.N)*sortEntryBytes); err != nil {
-			return nil, err
+		if !res.resize(res.held + 2*b.MemoryBytes() + int64(b.N)*sortEntryBytes) {
+			return nil, nil
 		}
 		chunks = append(chunks, b)
 	}

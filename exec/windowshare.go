@@ -17,6 +17,10 @@ type windowShare struct {
 	peerEnd    []int32
 	groupOf    []int32 // peer group of each row
 	groupStart []int32 // first row of each peer group, then n
+
+	// carried, where set, is the state of the rows of the first partition that came before the share's first row: what
+	// folds from the partition's start on continues it.
+	carried []*vec.Vector
 }
 
 func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) (*windowShare, error) {

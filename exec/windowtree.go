@@ -27,6 +27,9 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 		n := min(vec.BatchRows, s.n-from)
 		t.acc = c.Agg.New(s.w.ev)
 		t.acc.Grow(n)
+		if err := s.mergeCarried(t.acc, min(n, int(s.bounds[1])-from)); err != nil {
+			return nil, err
+		}
 		for i := range int32(n) {
 			row := int32(from) + i
 			if c.Frame.Exclude == plan.ExcludeNoOthers {
@@ -52,6 +55,22 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 		out.append(v, nil, n)
 	}
 	return out.finish(), nil
+}
+
+// mergeCarried begins the first n groups with the state carried.
+func (s *windowShare) mergeCarried(acc extension.Accumulator, n int) error {
+	if s.carried == nil || n <= 0 {
+		return nil
+	}
+	groups, zeros := make([]uint32, n), make([]int32, n)
+	for i := range groups {
+		groups[i] = uint32(i)
+	}
+	state := make([]*vec.Vector, len(s.carried))
+	for i, v := range s.carried {
+		state[i] = vec.Gather(v, zeros, nil)
+	}
+	return acc.MergeState(groups, state, n)
 }
 
 // treeLevels returns the states of each level above the rows.
