@@ -94,7 +94,7 @@ def measure(args, tables, queries):
                 row["duck_ms"], row["duck_cpu"] = min(row["duck_ms"], ms), min(row["duck_cpu"], cpu)
         except duckdb.Error as e:
             row["fault"] = "DuckDB: " + str(e).splitlines()[0]
-            duck.con.execute("RESET memory_limit")
+            duck.con.execute("SET memory_limit='8GB'")
             want = duck.rows(sql)
             duck.con.execute(f"SET memory_limit='{size(args.limit)}B'")
         try:
