@@ -56,6 +56,9 @@ func (c *caseNode) eval(in *input) (*vec.Vector, error) {
 	if c.masks() {
 		return c.mask(in)
 	}
+	if c.blends() {
+		return c.blend(in)
+	}
 	rows := []int32(vec.Sequence(in.n))
 	out := newPieces(c.t, in.n)
 	from := in
@@ -123,6 +126,110 @@ func (c *caseNode) mask(in *input) (*vec.Vector, error) {
 	return withValid(v, taken, in.n), nil
 }
 
+// blends reports CASE WHEN ... THEN a ELSE b END of columns or constants of fixed width: nothing is to be computed for
+// some rows only.
+func (c *caseNode) blends() bool {
+	return len(c.when) == 1 && c.els != nil && c.t.Phys().Width() > 0 && plainNode(c.then[0]) && plainNode(c.els)
+}
+
+// plainNode reports a node whose value is there already.
+func plainNode(n node) bool {
+	switch n.(type) {
+	case colNode, *constNode:
+		return true
+	}
+	return false
+}
+
+func (c *caseNode) blend(in *input) (*vec.Vector, error) {
+	v, err := c.when[0].eval(in)
+	if err != nil {
+		return nil, err
+	}
+	c.hit = trueRows(c.hit[:0], v, in.n)
+	then, err := c.then[0].eval(in)
+	if err != nil {
+		return nil, err
+	}
+	els, err := c.els.eval(in)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(c.hit) == in.n && then.Type.Equal(c.t):
+		return then, nil
+	case len(c.hit) == 0 && els.Type.Equal(c.t):
+		return els, nil
+	}
+	return overwrite(c.t, els, then, c.hit, in.n), nil
+}
+
+// overwrite returns base with the values of over in some rows. Both may be the untyped NULL.
+func overwrite(t vec.Type, base, over *vec.Vector, rows []int32, n int) *vec.Vector {
+	out := newColBuf(t, n)
+	out.append(typedNulls(t, base, n), nil, n)
+	v, over := out.finish(), typedNulls(t, over, n)
+	switch t.Phys().Width() {
+	case 1:
+		overwriteFixed[byte](v, over, rows)
+	case 2:
+		overwriteFixed[int16](v, over, rows)
+	case 4:
+		overwriteFixed[int32](v, over, rows)
+	case 8:
+		overwriteFixed[int64](v, over, rows)
+	default:
+		overwriteFixed[vec.Int128](v, over, rows)
+	}
+	if v.Valid == nil && over.MayHaveNulls() {
+		v.Valid = vec.NewFullBitmap(n)
+	}
+	if v.Valid == nil {
+		return v
+	}
+	nulls := over.MayHaveNulls()
+	for _, r := range rows {
+		if nulls && over.IsNull(int(r)) {
+			v.Valid.Clear(int(r))
+		} else {
+			v.Valid.Set(int(r))
+		}
+	}
+	return v
+}
+
+func overwriteFixed[T vec.Fixed](v, over *vec.Vector, rows []int32) {
+	to := vec.Cast[T](v.Data)
+	switch over.Form {
+	case vec.Constant:
+		x := vec.Cast[T](over.Data)[0]
+		for _, r := range rows {
+			to[r] = x
+		}
+	case vec.Dictionary:
+		from := vec.Cast[T](over.Dict.Data)
+		if len(from) == 0 { // every row is NULL
+			return
+		}
+		for _, r := range rows {
+			to[r] = from[over.Index[r]]
+		}
+	default:
+		from := vec.Cast[T](over.Data)
+		for _, r := range rows {
+			to[r] = from[r]
+		}
+	}
+}
+
+// typedNulls returns v, the untyped NULL as NULLs of type t.
+func typedNulls(t vec.Type, v *vec.Vector, n int) *vec.Vector {
+	if v.Type.ID == vec.Null {
+		return vec.NullOf(t, n)
+	}
+	return v
+}
+
 // branch computes n for some rows of in.
 func (c *caseNode) branch(in *input, n node, rows []int32) (*vec.Vector, error) {
 	if n == nil {
@@ -152,12 +259,16 @@ func splitRows(rows, hit []int32) (taken, left []int32) {
 
 // coalesceNode is COALESCE: an argument is computed for the rows where those before it are NULL.
 type coalesceNode struct {
-	t    vec.Type
-	args []node
-	rest *input
+	t     vec.Type
+	args  []node
+	rest  *input
+	nulls []int32
 }
 
 func (c *coalesceNode) eval(in *input) (*vec.Vector, error) {
+	if len(c.args) == 2 && c.t.Phys().Width() > 0 && plainNode(c.args[1]) {
+		return c.fill(in)
+	}
 	rows := []int32(vec.Sequence(in.n))
 	var out *pieces
 	from := in
@@ -189,6 +300,25 @@ func (c *coalesceNode) eval(in *input) (*vec.Vector, error) {
 		return vec.NullOf(c.t, in.n), nil
 	}
 	return out.vector(), nil
+}
+
+// fill is COALESCE(a, b) where b is a column or constant of fixed width.
+func (c *coalesceNode) fill(in *input) (*vec.Vector, error) {
+	v, err := c.args[0].eval(in)
+	if err != nil || !v.MayHaveNulls() && v.Type.Equal(c.t) {
+		return v, err
+	}
+	other, err := c.args[1].eval(in)
+	if err != nil {
+		return nil, err
+	}
+	c.nulls = c.nulls[:0]
+	for i := range in.n {
+		if v.IsNull(i) {
+			c.nulls = append(c.nulls, int32(i))
+		}
+	}
+	return overwrite(c.t, v, other, c.nulls, in.n), nil
 }
 
 // arrayNode is ARRAY[...].

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"push limits", pushLimits},
 	{"prune columns", pruneColumns},
 	{"drop dependent groups", dropDependentGroups},
+	{"cases to filters", casesToFilters},
 	{"factor sums", factorSums},
 	{"metadata answers", markMetadata},
 	{"prefix ranges", addPrefixRanges},
