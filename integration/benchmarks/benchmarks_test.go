@@ -37,35 +37,46 @@ type query struct {
 	Rows  [][]*string // nil is NULL
 }
 
-func check(t *testing.T, kind, scale string, queries int) {
-	folder := t.TempDir()
+// dataOf makes the data of a benchmark and returns its folder, the tables and the queries with their answers.
+func dataOf(t *testing.T, kind, scale string, queries int) (folder string, tables []string, list []query) {
+	t.Helper()
+	folder = t.TempDir()
 	make := exec.Command(pyvenv.Python(t), "data.py", kind, scale, folder)
 	if out, err := make.CombinedOutput(); err != nil {
 		t.Fatalf("making the data of %s: %v\n%s", kind, err, out)
 	}
-	var list []query
-	var tables []string
 	readJSON(t, filepath.Join(folder, "queries.json"), &list)
 	readJSON(t, filepath.Join(folder, "tables.json"), &tables)
 	if len(list) != queries {
 		t.Fatalf("%d queries of %s, want %d", len(list), kind, queries)
 	}
+	return folder, tables, list
+}
+
+func check(t *testing.T, kind, scale string, queries int) {
+	folder, tables, list := dataOf(t, kind, scale, queries)
 	for _, storage := range []struct{ name, create string }{
 		{"parquet", "CREATE VIEW %s AS SELECT * FROM read_parquet('%s')"},
 		{"tablets", "CREATE TABLE %s AS SELECT * FROM read_parquet('%s')"},
 	} {
 		t.Run(storage.name, func(t *testing.T) {
 			s := session(t, folder)
-			for _, table := range tables {
-				file := filepath.Join(folder, table+".parquet")
-				if _, _, err := run(t.Context(), s, fmt.Sprintf(storage.create, table, file)); err != nil {
-					t.Fatalf("%s: %v", table, err)
-				}
-			}
+			create(t, s, storage.create, folder, tables)
 			for _, q := range list {
 				t.Run("q"+q.Name, func(t *testing.T) { q.check(t, s) })
 			}
 		})
+	}
+}
+
+// create makes tables or views of the files in the folder.
+func create(t *testing.T, s *engine.Session, statement, folder string, tables []string) {
+	t.Helper()
+	for _, table := range tables {
+		file := filepath.Join(folder, table+".parquet")
+		if _, _, err := run(t.Context(), s, fmt.Sprintf(statement, table, file)); err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package benchmarks checks the answers to the queries of TPC-H, TPC-DS and ClickBench's shapes against DuckDB's.
+// Package benchmarks checks the answers to the queries of TPC-H, TPC-DS and ClickBench's shapes against DuckDB's, those
+// of TPC-H also in a memory too small for them.
 //
 // # Concepts
 //
