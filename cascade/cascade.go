@@ -21,6 +21,11 @@ type Cascade struct {
 	Metrics *metrics.Table // may be nil
 	Log     *slog.Logger
 	Threads func() int // cores it may use
+
+	// Aside reports whether maintenance should leave the table alone for now; nil: never. In write mode every commit of
+	// maintenance makes a merge that is under way look for its keys again, and maintenance that never rests would keep
+	// it from ever committing.
+	Aside func() bool
 }
 
 // Run makes one cascade and counts it. It reports whether anything was staged. The table may be gone or no longer this

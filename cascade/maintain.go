@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -17,9 +18,12 @@ func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 	}
 	deadline := time.Now().Add(budget)
 	for {
+		if c.aside() {
+			return nil
+		}
 		worked, err := c.maintainOnce(ctx)
 		switch {
-		case sqlerr.Code(err) == sqlerr.SerializationFailure:
+		case sqlerr.Code(err) == sqlerr.SerializationFailure || errors.Is(err, errAside):
 			return nil
 		case err != nil:
 			return err
@@ -28,6 +32,11 @@ func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 		}
 	}
 }
+
+// errAside ends a step that was about to commit while others wait for the table.
+var errAside = errors.New("maintenance steps aside")
+
+func (c *Cascade) aside() bool { return c.Aside != nil && c.Aside() }
 
 // maintainOnce takes the step most worth doing and reports whether there was one.
 func (c *Cascade) maintainOnce(ctx context.Context) (bool, error) {
@@ -75,6 +84,12 @@ func (c *Cascade) replace(ctx context.Context, t *catalog.Table, view *tablet.Vi
 	}
 	for _, m := range group {
 		edit.Remove = append(edit.Remove, catalog.MaskedTablet{Tablet: m.desc.ID, Mask: refs[m.desc.ID]})
+	}
+	if c.aside() {
+		for _, w := range written {
+			c.Store.Discard(c.Table, w.Desc)
+		}
+		return errAside
 	}
 	after, err := c.Catalog.Commit(ctx, edit)
 	if err != nil {

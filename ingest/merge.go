@@ -78,6 +78,7 @@ func add(dead map[tablet.ID]*roaring.Bitmap, id tablet.ID, row uint32) {
 // commitMerge makes the append's changes in one commit with its progress. A statement of a user that came in between
 // makes it look again.
 func (a *appender) commitMerge(ctx context.Context, progress catalog.Progress) (*catalog.Table, error) {
+	defer a.worker.overtaken.Store(false)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -94,6 +95,7 @@ func (a *appender) commitMerge(ctx context.Context, progress catalog.Progress) (
 		if err == nil || sqlerr.Code(err) != sqlerr.SerializationFailure || errors.Is(err, errColumns) {
 			return committed, err
 		}
+		a.worker.overtaken.Store(true)
 	}
 }
 

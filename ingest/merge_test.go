@@ -176,3 +176,33 @@ func TestWriteModeFollowsChangedColumns(t *testing.T) {
 		t.Errorf("%d errors, the last %q", s.ErrorCount, s.LastError)
 	}
 }
+
+// TestMaintenanceStepsAside leaves the table as it is while a merge waits, before a step and before its commit.
+func TestMaintenanceStepsAside(t *testing.T) {
+	h := newHouseIn(t, options("keys", "300", "deletes", "20", "inserts", "20", "updates", "60"), catalog.MergeWrite)
+	w, c := h.worker(generator.Source(), 100)
+	h.runUntil(w, 3000)
+	version := h.current().Tablets.Version()
+	files := h.parquetFiles()
+	for _, at := range []int{1, 2} {
+		asked := 0
+		c.Aside = func() bool { asked++; return asked >= at }
+		if err := c.Maintain(t.Context(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if now := h.current().Tablets.Version(); now != version || asked < at {
+			t.Errorf("asked %d times, tablets of version %d, want %d", asked, now, version)
+		}
+		if now := h.parquetFiles(); len(now) != len(files) {
+			t.Errorf("%d tablets are there, %d were", len(now), len(files))
+		}
+	}
+	c.Aside = nil
+	if err := c.Maintain(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if h.current().Tablets.Version() == version {
+		t.Error("there was nothing to maintain")
+	}
+	h.verify()
+}

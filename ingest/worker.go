@@ -64,6 +64,8 @@ type Worker struct {
 	// something ends: an empty one proves nothing.
 	writeFailing bool
 
+	overtaken atomic.Bool // a merge lost to another commit and has not committed yet
+
 	yield   chan struct{} // closed by Yield
 	yielded sync.Once
 }
@@ -82,6 +84,10 @@ func NewWorker(config Config) *Worker {
 // Yield asks the worker to end when the statement it is running has: an append, or the whole of an initial load. It is
 // idempotent; Run returns nil then.
 func (w *Worker) Yield() { w.yielded.Do(func() { close(w.yield) }) }
+
+// Overtaken reports whether a merge of this worker lost to another commit and tries again: work on the table that can
+// wait should, so that it succeeds.
+func (w *Worker) Overtaken() bool { return w.overtaken.Load() }
 
 // yielding reports whether Yield was called.
 func (w *Worker) yielding() bool {

@@ -29,12 +29,20 @@ func main() {
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the last measurement")
 	upsert := flag.Bool("upsert", false, "measure keeping one live row per key: the work of peers.py, and nothing else")
 	reader := flag.Bool("reader", false, "with -upsert: run q1 in a second session meanwhile")
+	latency := flag.Bool("latency", false, "measure how old changes are when they are committed, without cascades and with them, and nothing else")
+	rate := flag.Int("rate", 20000, "with -latency: changes a second")
 	flag.Parse()
 	if *root == "" {
 		dir, err := os.MkdirTemp("", "tidemark-bench-")
 		check(err)
 		defer os.RemoveAll(dir)
 		*root = dir
+	}
+	if *latency {
+		n, err := strconv.Atoi(strings.Split(*rows, ",")[0])
+		check(err)
+		measureLatency(filepath.Join(*root, "latency"), n, *rate, 3, 20*time.Second)
+		return
 	}
 	if *upsert {
 		sizes := strings.Split(*rows, ",")
