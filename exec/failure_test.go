@@ -125,6 +125,57 @@ func TestSpill(t *testing.T) {
 	}
 }
 
+// TestCancelWhileSpilling cancels queries as they make their first, second and third temporary file: they end with the
+// reason and leave no file and nothing running.
+func TestCancelWhileSpilling(t *testing.T) {
+	before := runtime.NumGoroutine()
+	db := randomDB(18, 20000, 9000, 0.05)
+	for _, sql := range []string{
+		"select id, s, d from t order by s, d, id",
+		"select id, count(*), sum(d) from t group by id",
+		"select id % 2, count(distinct id), sum(distinct id % 9000) from t group by 1",
+		"select t.id, u.d from t full join u on t.id = u.id",
+		"select t.id, u.id from t join u on t.id < u.id - 8900 and t.s <> u.s",
+		"select id, sum(d) over (partition by id % 1000 order by id) from t",
+		"select id, sum(d) over (order by id) from t",
+		"select distinct on (id) id, s from t",
+		"with recursive r as (select id, k from t union select id + 7, k from r where id < 20000) select count(*) from r",
+	} {
+		for file := int64(1); file <= 3; file++ {
+			env, dir := db.env(2), t.TempDir()
+			env.SpillDir, env.MemoryBytes = dir, 1<<16
+			ctx, cancel := context.WithCancel(context.Background())
+			q := &query{env: env, threads: 2, budget: &budget{limit: env.MemoryBytes}, spill: newSpillFolder(dir, nil)}
+			kept, made := q.spill.open, int64(0)
+			q.spill.open = func(name string) (*os.File, error) {
+				if made++; made == file {
+					cancel()
+				}
+				return kept(name)
+			}
+			rows, err := q.run(ctx, db.plan(t, sql))
+			if err == nil {
+				_, err = readAll(rows)
+				rows.Close()
+			}
+			cancel()
+			if made < file {
+				if made == 0 {
+					t.Errorf("%s: nothing was spilled", sql)
+				}
+				break // it needs no more files
+			}
+			if sqlerr.Code(err) != sqlerr.QueryCanceled {
+				t.Errorf("%s: cancelled at file %d: %v", sql, file, err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%s: cancelled at file %d: %v is left", sql, file, left)
+			}
+		}
+	}
+	waitForGoroutines(t, before)
+}
+
 // TestFullDisk lets every write of a temporary file fail for want of space: the query says so and leaves no file.
 func TestFullDisk(t *testing.T) {
 	db := randomDB(15, 20000, 3000, 0.05)
