@@ -102,8 +102,12 @@ class Tidemark:
 
 
 class DuckDB:
+    """In memory, or with its tables in a file where they are large."""
+
     def __init__(self, args):
-        self.con = duckdb.connect(config={"threads": args.threads})
+        self.root = tempfile.TemporaryDirectory()
+        database = self.root.name + "/duck.db" if args.scale > 3 else ":memory:"
+        self.con = duckdb.connect(database, config={"threads": args.threads})
 
     def rows(self, sql):
         return [["NULL" if v is None else data.text(v) for v in row] for row in self.con.execute(sql).fetchall()]
@@ -118,6 +122,7 @@ class DuckDB:
 
     def close(self):
         self.con.close()
+        self.root.cleanup()
 
 
 def same(a, b):
