@@ -37,6 +37,10 @@ func newExtreme(t vec.Type, greatest bool) extension.Accumulator {
 		return &extreme[float64]{t: t, greatest: greatest}
 	case vec.PhysBytes:
 		return &extremeText{t: t, greatest: greatest}
+	case vec.PhysInt128:
+		if t.ID == vec.Decimal {
+			return &extremeWide{t: t, greatest: greatest}
+		}
 	}
 	return &extremeValue{t: t, greatest: greatest}
 }
@@ -187,6 +191,60 @@ func (a *extremeText) Result(from, n int) (*vec.Vector, error) {
 		}
 	}
 	return out.Finish(), nil
+}
+
+// extremeWide keeps the least or greatest NUMERIC of more than 18 digits.
+type extremeWide struct {
+	slots[candidate[vec.Int128]]
+	t        vec.Type
+	greatest bool
+}
+
+// offer gives group g another value.
+func (a *extremeWide) offer(g int, x vec.Int128) {
+	s := &a.at[g]
+	if s.seen {
+		if c := vec.CompareInt128(x, s.value); c == 0 || (c > 0) != a.greatest {
+			return
+		}
+	}
+	*s = candidate[vec.Int128]{x, true}
+}
+
+func (a *extremeWide) Update(groups []uint32, args []*vec.Vector, n int) error {
+	return a.UpdateExcept(groups, args, n, nil)
+}
+
+// UpdateExcept implements extension.SelectiveAccumulator.
+func (a *extremeWide) UpdateExcept(groups []uint32, args []*vec.Vector, n int, except []int32) error {
+	values, mask := fixed[vec.Int128](flatOrConstant(args[0]))
+	stretches(n, except, func(from, to int) {
+		for i := from; i < to; i++ {
+			a.offer(group(groups, i), values[i&mask])
+		}
+	})
+	return nil
+}
+
+func (a *extremeWide) MergeState(groups []uint32, state []*vec.Vector, n int) error {
+	v := flatOrConstant(state[0])
+	values, mask := fixed[vec.Int128](v)
+	nulls := v.MayHaveNulls()
+	for i := range n {
+		if !nulls || !v.IsNull(i) {
+			a.offer(group(groups, i), values[i&mask])
+		}
+	}
+	return nil
+}
+
+func (a *extremeWide) SaveState(from, n int) ([]*vec.Vector, error) {
+	v, err := a.Result(from, n)
+	return []*vec.Vector{v}, err
+}
+
+func (a *extremeWide) Result(from, n int) (*vec.Vector, error) {
+	return collect(a.t, n, func(i int) (vec.Int128, bool) { return a.at[from+i].value, a.at[from+i].seen }), nil
 }
 
 // extremeValue keeps the least or greatest value of the other types.

@@ -12,7 +12,7 @@ import (
 // compileRegex compiles a PostgreSQL regular expression with its one-letter flags. The syntax is that of package
 // regexp (RE2), which has no back references and look-around; of PostgreSQL's escapes, \m \M \y \Y \A \Z are
 // translated. Matching is leftmost-first.
-func compileRegex(pattern, flags string) (*regexp.Regexp, error) {
+func compileRegex(pattern, flags string) (*regex, error) {
 	mode := "s"
 	for _, f := range flags {
 		switch f {
@@ -42,7 +42,44 @@ func compileRegex(pattern, flags string) (*regexp.Regexp, error) {
 		return nil, sqlerr.New(sqlerr.InvalidRegex, "invalid regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
 			Hintf("The syntax is RE2's: no back references and no look-around.")
 	}
-	return re, nil
+	return &regex{Regexp: re, sequence: newSequence(text)}, nil
+}
+
+// regex is a regular expression whose first match is found by a sequence where it is one.
+type regex struct {
+	*regexp.Regexp
+	sequence *sequence // nil: it is none
+}
+
+// Match reports whether there is a match.
+func (re *regex) Match(b []byte) bool { return re.MatchString(vec.String(b)) }
+
+// MatchString reports whether there is a match.
+func (re *regex) MatchString(s string) bool {
+	if re.sequence != nil {
+		var t trial
+		if found, known := re.sequence.find(s, &t); known {
+			return found
+		}
+	}
+	return re.Regexp.MatchString(s)
+}
+
+// FindStringSubmatchIndex returns the ends of the first match and its groups, nil when there is none.
+func (re *regex) FindStringSubmatchIndex(s string) []int { return re.first(s, nil) }
+
+// first is FindStringSubmatchIndex in the memory of at.
+func (re *regex) first(s string, at []int) []int {
+	if re.sequence != nil {
+		var t trial
+		if found, known := re.sequence.find(s, &t); known {
+			if !found {
+				return nil
+			}
+			return append(at[:0], t.at[:re.sequence.slots]...)
+		}
+	}
+	return re.Regexp.FindStringSubmatchIndex(s)
 }
 
 // translateRegex turns the escapes that differ into those of package regexp.
@@ -96,12 +133,18 @@ func stripExpanded(p string) string {
 
 // regexes compiles patterns as they come and remembers the last ones.
 type regexes struct {
-	known map[[2]string]*regexp.Regexp
+	known map[[2]string]*regex
+	key   [2]string // of the last one
+	last  *regex
 }
 
-func (r *regexes) get(pattern, flags string) (*regexp.Regexp, error) {
+func (r *regexes) get(pattern, flags string) (*regex, error) {
+	if r.last != nil && r.key[0] == pattern && r.key[1] == flags {
+		return r.last, nil
+	}
 	key := [2]string{pattern, flags}
 	if re := r.known[key]; re != nil {
+		r.key, r.last = [2]string{strings.Clone(pattern), strings.Clone(flags)}, re
 		return re, nil
 	}
 	re, err := compileRegex(pattern, flags)
@@ -109,9 +152,10 @@ func (r *regexes) get(pattern, flags string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if r.known == nil || len(r.known) >= 256 {
-		r.known = map[[2]string]*regexp.Regexp{}
+		r.known = map[[2]string]*regex{}
 	}
-	r.known[[2]string{strings.Clone(pattern), strings.Clone(flags)}] = re
+	r.key, r.last = [2]string{strings.Clone(pattern), strings.Clone(flags)}, re
+	r.known[r.key] = re
 	return re, nil
 }
 

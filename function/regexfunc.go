@@ -1,7 +1,6 @@
 package function
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,11 +15,11 @@ func regexFunctions() []*extension.ScalarFunc {
 		immutable(def("regexp_replace", "Replace the first match of a regular expression, with flag g all", ex("regexp_replace('foobarbaz', 'b..', 'X', 'g')", "fooXX")),
 			on(t3, textT, regexReplace), on(signature(textT, textT, textT, textT), textT, regexReplace),
 			on(optional(signature(textT, textT, textT, int4, int4, textT), 2), textT, regexReplaceAt)),
-		immutable(def("regexp_like", "Whether a regular expression matches", ex("regexp_like('Hello', 'l+')", "t")), on(optional(t3, 1), boolT, regexRow(boolT, 2, func(out *vec.Builder, re *regexp.Regexp, s string, _ string) {
+		immutable(def("regexp_like", "Whether a regular expression matches", ex("regexp_like('Hello', 'l+')", "t")), on(optional(t3, 1), boolT, regexRow(boolT, 2, func(out *vec.Builder, re *regex, s string, _ string) {
 			out.AppendBool(re.MatchString(s))
 		}))),
 		immutable(def("regexp_full_match", "Whether a regular expression matches the whole text", ex("regexp_full_match('abc', 'a.c')", "t")), on(optional(t3, 1), boolT, fullMatch)),
-		immutable(def("regexp_match", "Groups of the first match of a regular expression as an array", ex("regexp_match('foobarbequebaz', '(bar)(beque)')", "{bar,beque}")), on(optional(t3, 1), textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regexp.Regexp, s string, _ string) {
+		immutable(def("regexp_match", "Groups of the first match of a regular expression as an array", ex("regexp_match('foobarbequebaz', '(bar)(beque)')", "{bar,beque}")), on(optional(t3, 1), textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regex, s string, _ string) {
 			at := re.FindStringSubmatchIndex(s)
 			if at == nil {
 				out.AppendNull()
@@ -28,13 +27,13 @@ func regexFunctions() []*extension.ScalarFunc {
 			}
 			appendGroups(out, s, at)
 		}))),
-		immutable(def("regexp_split_to_array", "Split a text at the matches of a regular expression", ex("regexp_split_to_array('hello world', '\\s+')", "{hello,world}")), on(optional(t3, 1), textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regexp.Regexp, s string, _ string) {
+		immutable(def("regexp_split_to_array", "Split a text at the matches of a regular expression", ex("regexp_split_to_array('hello world', '\\s+')", "{hello,world}")), on(optional(t3, 1), textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regex, s string, _ string) {
 			for _, part := range splitRegex(re, s) {
 				out.Elements().AppendString(part)
 			}
 			out.EndList()
 		}))),
-		immutable(def("regexp_extract_all", "All matches of a regular expression as an array", ex("regexp_extract_all('a1b22', '[0-9]+')", "{1,22}")), on(t2, textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regexp.Regexp, s string, _ string) {
+		immutable(def("regexp_extract_all", "All matches of a regular expression as an array", ex("regexp_extract_all('a1b22', '[0-9]+')", "{1,22}")), on(t2, textArrayT, regexRow(textArrayT, 2, func(out *vec.Builder, re *regex, s string, _ string) {
 			for _, part := range re.FindAllString(s, -1) {
 				out.Elements().AppendString(part)
 			}
@@ -48,7 +47,7 @@ func regexFunctions() []*extension.ScalarFunc {
 }
 
 // regexRow runs f for each row with the regular expression of argument 1 and the flags of argument flags, if given.
-func regexRow(t vec.Type, flags int, f func(out *vec.Builder, re *regexp.Regexp, s, flags string)) body {
+func regexRow(t vec.Type, flags int, f func(out *vec.Builder, re *regex, s, flags string)) body {
 	return func(c *call) (*vec.Vector, error) {
 		in, patterns, out := textsOf(c.args[0]), textsOf(c.args[1]), vec.NewBuilder(t, c.n)
 		var known regexes
@@ -118,7 +117,7 @@ func appendGroups(out *vec.Builder, s string, at []int) {
 }
 
 // splitRegex splits as PostgreSQL does: empty matches at the ends and after a match do not split.
-func splitRegex(re *regexp.Regexp, s string) []string {
+func splitRegex(re *regex, s string) []string {
 	var parts []string
 	start := 0
 	for _, at := range re.FindAllStringIndex(s, -1) {
@@ -131,47 +130,81 @@ func splitRegex(re *regexp.Regexp, s string) []string {
 	return append(parts, s[start:])
 }
 
-// replacement turns PostgreSQL's \1 and \& into the template of package regexp.
-func replacement(s string) string {
-	s = strings.ReplaceAll(s, "$", "$$")
-	if !strings.Contains(s, `\`) {
-		return s
+// replacement is what a match is replaced with: texts and groups in turn.
+type replacement struct {
+	of    string // what it was made of
+	parts []replacementPart
+}
+
+type replacementPart struct {
+	text  string
+	group int // -1: none
+}
+
+// parse makes a replacement of PostgreSQL's notation: \1 to \9 stand for groups, \& for the match, \\ for a backslash.
+func (r *replacement) parse(s string) {
+	if r.parts != nil && r.of == s {
+		return
 	}
-	var b strings.Builder
+	r.of, r.parts = strings.Clone(s), []replacementPart{}
+	text := ""
+	group := func(g int) {
+		r.parts = append(r.parts, replacementPart{text: text, group: g})
+		text = ""
+	}
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
+			text += s[i : i+1]
 			continue
 		}
 		switch i++; {
 		case s[i] >= '1' && s[i] <= '9':
-			b.WriteString("${" + string(s[i]) + "}")
+			group(int(s[i] - '0'))
 		case s[i] == '&':
-			b.WriteString("${0}")
+			group(0)
 		case s[i] == '\\':
-			b.WriteByte('\\')
+			text += `\`
 		default:
-			b.WriteByte('\\')
-			b.WriteByte(s[i])
+			text += s[i-1 : i+1]
 		}
 	}
-	return b.String()
+	group(-1)
+}
+
+// append adds what stands for a match in s.
+func (r *replacement) append(dst []byte, s string, at []int) []byte {
+	for _, p := range r.parts {
+		dst = append(dst, p.text...)
+		if g := 2 * p.group; g >= 0 && g < len(at) && at[g] >= 0 {
+			dst = append(dst, s[at[g]:at[g+1]]...)
+		}
+	}
+	return dst
 }
 
 func regexReplace(c *call) (*vec.Vector, error) {
 	in, patterns, withs := textsOf(c.args[0]), textsOf(c.args[1]), textsOf(c.args[2])
 	var known regexes
+	var with replacement
+	var at []int
 	return toText(textT, func(c *call, dst []byte, i int) ([]byte, error) {
 		flags := textArg(c, 3, i, "")
 		re, err := known.get(patterns.str(i), flags)
 		if err != nil {
 			return nil, err
 		}
-		n := 1
+		with.parse(withs.str(i))
 		if strings.Contains(flags, "g") {
-			n = 0
+			return appendReplaced(dst, re, in.str(i), &with, 0, 0), nil
 		}
-		return appendReplaced(dst, re, in.str(i), replacement(withs.str(i)), 0, n), nil
+		s := in.str(i)
+		if first := re.first(s, at); first != nil {
+			at = first
+			dst = append(dst, s[:at[0]]...)
+			dst = with.append(dst, s, at)
+			s = s[at[1]:]
+		}
+		return append(dst, s...), nil
 	})(c)
 }
 
@@ -179,6 +212,7 @@ func regexReplace(c *call) (*vec.Vector, error) {
 func regexReplaceAt(c *call) (*vec.Vector, error) {
 	in, patterns, withs := textsOf(c.args[0]), textsOf(c.args[1]), textsOf(c.args[2])
 	var known regexes
+	var with replacement
 	return toText(textT, func(c *call, dst []byte, i int) ([]byte, error) {
 		flags := textArg(c, 5, i, "")
 		re, err := known.get(patterns.str(i), flags)
@@ -192,12 +226,13 @@ func regexReplaceAt(c *call) (*vec.Vector, error) {
 		if strings.Contains(flags, "g") && len(c.args) < 5 {
 			n = 0
 		}
-		return appendReplaced(dst, re, in.str(i), replacement(withs.str(i)), start-1, n), nil
+		with.parse(withs.str(i))
+		return appendReplaced(dst, re, in.str(i), &with, start-1, n), nil
 	})(c)
 }
 
 // appendReplaced replaces match number n (0: all) from the character start on.
-func appendReplaced(dst []byte, re *regexp.Regexp, s, template string, start, n int) []byte {
+func appendReplaced(dst []byte, re *regex, s string, with *replacement, start, n int) []byte {
 	from := runePlace(vec.StringBytes(s), start)
 	dst = append(dst, s[:from]...)
 	s = s[from:]
@@ -211,7 +246,7 @@ func appendReplaced(dst []byte, re *regexp.Regexp, s, template string, start, n 
 			continue
 		}
 		dst = append(dst, s[last:at[0]]...)
-		dst = re.ExpandString(dst, template, s, at)
+		dst = with.append(dst, s, at)
 		last = at[1]
 	}
 	return append(dst, s[last:]...)
@@ -219,7 +254,7 @@ func appendReplaced(dst []byte, re *regexp.Regexp, s, template string, start, n 
 
 // regexSubstring is substring(text, pattern): the first group, or the match when there is none; NULL without a match.
 func regexSubstring() extension.ScalarOverload {
-	return on(signature(textT, textT), textT, regexRow(textT, 99, func(out *vec.Builder, re *regexp.Regexp, s, _ string) {
+	return on(signature(textT, textT), textT, regexRow(textT, 99, func(out *vec.Builder, re *regex, s, _ string) {
 		at := re.FindStringSubmatchIndex(s)
 		if at == nil {
 			out.AppendNull()
@@ -285,7 +320,7 @@ func regexCount(c *call) (*vec.Vector, error) {
 }
 
 // nthMatch finds match number n and in it group g; nil when there is none.
-func nthMatch(re *regexp.Regexp, s string, n, g int) []int {
+func nthMatch(re *regex, s string, n, g int) []int {
 	all := re.FindAllStringSubmatchIndex(s, n)
 	if len(all) < n || g > re.NumSubexp() || all[n-1][2*g] < 0 {
 		return nil
