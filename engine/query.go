@@ -131,6 +131,19 @@ func (s *Session) constants(ctx context.Context, exprs []sql.Expr) ([]vec.Value,
 	return values, nil
 }
 
+// untyped gives NULLs and strings among constants the unknown type, so that they take the type of the parameter they
+// are for.
+func untyped(values []vec.Value, exprs []sql.Expr) {
+	for i, e := range exprs {
+		switch e := e.(type) {
+		case *sql.Null:
+			values[i] = vec.NullValue(vec.NullType)
+		case *sql.String:
+			values[i] = vec.StringValue(vec.NullType, e.Value)
+		}
+	}
+}
+
 // viewSchema returns the columns of a view under its own names.
 func (s *Session) viewSchema(snapshot *catalog.Snapshot, v *catalog.View) (vec.Schema, error) {
 	statement, err := sql.ParseOne(v.SQL)

@@ -128,18 +128,12 @@ func arrayLengths() []*extension.ScalarFunc {
 		immutable(also(def("cardinality", "Number of elements", ex("cardinality(ARRAY[1, 2])", "2")), "list_length", "array_size"), on(params(arrayParam), int4, listLength)),
 		immutable(also(def("array_get", "Element at a place from 1, NULL outside", ex("array_get(ARRAY[5, 6], 2)", "6"), ex("(ARRAY[5, 6])[1]", "5")), "list_extract", "list_element", "array_extract"),
 			bound(params(arrayParam, exact(int8)), bindArrayGet)),
-		immutable(also(def("array_slice", "Elements of a range of places, NULL for an open end", ex("(ARRAY[1, 2, 3])[2:3]", "{2,3}")), "list_slice"),
+		immutable(also(def("array_slice", "Elements of a range of places", ex("(ARRAY[1, 2, 3])[2:3]", "{2,3}")), "list_slice"),
 			arrays(params(arrayParam, exact(int8), exact(int8)), resultOfArg(0), func(_ *extension.Eval, args []vec.Value) (vec.Value, error) {
-				if args[0].Null {
+				if args[0].Null || args[1].Null || args[2].Null {
 					return null(), nil
 				}
-				low, high := int64(1), int64(len(args[0].List))
-				if !args[1].Null {
-					low = max(low, args[1].I)
-				}
-				if !args[2].Null {
-					high = min(high, args[2].I)
-				}
+				low, high := max(1, args[1].I), min(int64(len(args[0].List)), args[2].I)
 				if low > high {
 					return vec.Value{List: []vec.Value{}}, nil
 				}

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"math"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -111,6 +112,11 @@ var units = map[string]unit{
 	"timezone_minute": {0, func(p *parts) int64 { return p.offset / 60 % 60 }},
 }
 
+// julianTime is the Julian day with the fraction of the day that has passed.
+var julianTime = unit{10, func(p *parts) int64 {
+	return (p.days+2440588)*1e10 + int64(math.Round(float64(p.ofDay)/float64(day)*1e10))
+}}
+
 // displayYear shows 1 BC as -1: there is no year 0.
 func displayYear(y int) int64 {
 	if y <= 0 {
@@ -181,9 +187,10 @@ func fieldUnit(name string, t vec.Type) (unit, error) {
 		clock = true
 	}
 	switch {
+	case canonical == "julian" && (t.ID == vec.Timestamp || t.ID == vec.TimestampTZ):
+		return julianTime, nil
 	case strings.HasPrefix(canonical, "timezone") && t.ID != vec.TimestampTZ,
-		t.ID == vec.Time && !clock && canonical != "epoch",
-		t.ID == vec.Date && clock:
+		t.ID == vec.Time && !clock && canonical != "epoch":
 		return unit{}, unsupportedUnit(strings.ToLower(name), t)
 	}
 	return u, nil

@@ -269,7 +269,12 @@ func similarRegex(pattern, escape string) (string, error) {
 		switch {
 		case esc != 0 && r == esc:
 			if i++; i < len(runes) {
-				b.WriteString(regexp.QuoteMeta(string(runes[i])))
+				switch c := runes[i]; {
+				case esc == '\\' && strings.ContainsRune("wWdDsS", c): // a class of characters, as in PostgreSQL
+					b.WriteString(`\` + string(c))
+				default:
+					b.WriteString(regexp.QuoteMeta(string(c)))
+				}
 			}
 		case class:
 			class = r != ']'

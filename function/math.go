@@ -24,6 +24,11 @@ func floatFn(d extension.Def, f func(x float64) (float64, error)) *extension.Sca
 	return immutable(d, on(signature(float8), float8, try1(float8, f)))
 }
 
+// unbounded is plain for what grows to infinity without an error.
+func unbounded(f func(float64) float64) func(float64) (float64, error) {
+	return func(x float64) (float64, error) { return f(x), nil }
+}
+
 func plain(f func(float64) float64) func(float64) (float64, error) {
 	return func(x float64) (float64, error) {
 		y := f(x)
@@ -101,6 +106,8 @@ func floatPower(x, y float64) (float64, error) {
 	switch {
 	case x == 0 && y < 0:
 		return 0, sqlerr.New(sqlerr.InvalidPowerArgument, "zero raised to a negative power is undefined")
+	case math.IsNaN(x) || math.IsNaN(y):
+		return math.Pow(x, y), nil
 	case x < 0 && y != math.Floor(y) && !math.IsInf(y, 0):
 		return 0, sqlerr.New(sqlerr.InvalidPowerArgument, "a negative number raised to a non-integer power yields a complex result")
 	}
@@ -180,8 +187,8 @@ func trigonometry() []*extension.ScalarFunc {
 		floatFn(def("atan", "Inverse tangent in radians", ex("atan(0)", "0")), plain(math.Atan)),
 		immutable(def("atan2", "Inverse tangent of a quotient in radians", ex("atan2(0, 1)", "0")),
 			on(signature(float8, float8), float8, try2(float8, func(y, x float64) (float64, error) { return math.Atan2(y, x), nil }))),
-		floatFn(def("sinh", "Hyperbolic sine", ex("sinh(0)", "0")), plain(math.Sinh)),
-		floatFn(def("cosh", "Hyperbolic cosine", ex("cosh(0)", "1")), plain(math.Cosh)),
+		floatFn(def("sinh", "Hyperbolic sine", ex("sinh(0)", "0")), unbounded(math.Sinh)),
+		floatFn(def("cosh", "Hyperbolic cosine", ex("cosh(0)", "1")), unbounded(math.Cosh)),
 		floatFn(def("tanh", "Hyperbolic tangent", ex("tanh(0)", "0")), plain(math.Tanh)),
 		floatFn(def("asinh", "Inverse hyperbolic sine", ex("asinh(0)", "0")), plain(math.Asinh)),
 		floatFn(def("acosh", "Inverse hyperbolic cosine", ex("acosh(1)", "0")), func(x float64) (float64, error) {

@@ -23,7 +23,7 @@ func roundingFunctions() []*extension.ScalarFunc {
 				case x < 0:
 					return -1
 				}
-				return x
+				return 0 // NaN too
 			})),
 			bound(params(decimalParam), func([]extension.Argument) (vec.Type, body, error) {
 				one := vec.DecimalType(1, 0)
@@ -110,8 +110,11 @@ func wholeNumbers(f func(float64) float64, w toWhole) []extension.ScalarOverload
 
 // roundedTo rounds NUMERIC to digits decimals, which may be negative. One digit more can be needed: 9.9 is 10.
 func roundedTo(t vec.Type, digits int, w toWhole) (vec.Type, body) {
-	scale := min(max(digits, 0), vec.MaxPrecision)
 	whole := int(t.Precision) - int(t.Scale)
+	scale := max(digits, 0)
+	if scale > int(t.Scale) { // zeros behind the digits there are, as many as the precision leaves room for
+		scale = max(int(t.Scale), min(scale, vec.MaxPrecision-whole-1))
+	}
 	r := vec.DecimalType(min(max(whole+scale+1, 1), vec.MaxPrecision), scale)
 	return r, wideUnary(r, func(x vec.Int128) (vec.Int128, bool) { return roundUnscaled(x, int(t.Scale), digits, scale, w) })
 }
@@ -173,10 +176,37 @@ func roundings(f func(float64) float64, w toWhole) []extension.ScalarOverload {
 	})
 	floatDecimals := on(signature(float8, int4), float8, try2(float8, func(x float64, n int32) (float64, error) {
 		unit := math.Pow10(int(n))
+		if unit == 0 && x-x == 0 {
+			return 0, nil
+		}
 		if y := x * unit; y-y == 0 {
 			return f(y) / unit, nil
 		}
 		return x, nil
 	}))
-	return append(wholeNumbers(f, w), toDecimals, floatDecimals)
+	return append(wholeNumbers(f, w), toDecimals, floatDecimals, integerDecimals(w))
+}
+
+// integerDecimals is round or trunc of an integer to n decimals, a NUMERIC with no decimals unless n is a constant.
+func integerDecimals(w toWhole) extension.ScalarOverload {
+	return bound(signature(int8, int4), func(args []extension.Argument) (vec.Type, body, error) {
+		digits := 0
+		if n := args[1].Const; n != nil && !n.Null {
+			digits = min(max(int(n.I), 0), 16)
+		}
+		r := vec.DecimalType(20+digits, digits)
+		return r, func(c *call) (*vec.Vector, error) {
+			x, mask := fixed[int64](c.args[0])
+			n, digitsMask := fixed[int32](c.args[1])
+			out := newDecimalOut(r, c.n)
+			for i := range c.n {
+				if v, ok := roundUnscaled(vec.Int128From(x[i&mask]), 0, int(n[i&digitsMask]), digits, w); ok {
+					out.set(i, v)
+				} else if c.ok(i) {
+					return nil, outOfRange(r)
+				}
+			}
+			return out.vector(), nil
+		}, nil
+	})
 }

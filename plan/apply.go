@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -22,9 +24,6 @@ func introduceApplies(o *optimizer, n Node) Node {
 			return h.apply(n)
 		case *Values:
 			return h.values(n)
-		case *Limit:
-			panic(fault{sqlerr.New(sqlerr.FeatureNotSupported, "a subquery in LIMIT or OFFSET is not supported").
-				Hintf("write the number, or pass it as a parameter")})
 		}
 		in := n.Inputs()
 		if len(in) != 1 {
@@ -46,6 +45,9 @@ func nodeHasSubquery(n Node) bool {
 type hoister struct {
 	o     *optimizer
 	input Node
+	// guard holds what must be TRUE for the expression at hand to be evaluated at all: it stands in a branch of CASE or
+	// behind the first argument of COALESCE.
+	guard []Expr
 }
 
 func (h *hoister) filter(n *Filter) Node {
@@ -159,13 +161,63 @@ func (h *hoister) addMark(right Node, on []Expr, mark Col) {
 
 // expr replaces the subqueries in e, innermost first.
 func (h *hoister) expr(e Expr) Expr {
-	return mapExpr(e, func(e Expr) Expr {
-		s, ok := e.(*Subquery)
-		if !ok {
-			return e
-		}
+	if !hasSubquery(e) {
+		return e
+	}
+	switch c := e.(type) {
+	case *Case:
+		return h.branches(c)
+	case *Coalesce:
+		return h.firstNotNull(c)
+	}
+	children := slices.Clone(e.Children())
+	for i, c := range children {
+		children[i] = h.expr(c)
+	}
+	e = e.WithChildren(children)
+	if s, ok := e.(*Subquery); ok {
 		return h.column(s)
-	})
+	}
+	return e
+}
+
+// branches replaces the subqueries in a CASE, each guarded by the conditions that lead to it.
+func (h *hoister) branches(e *Case) Expr {
+	saved := h.guard
+	defer func() { h.guard = saved }()
+	out := &Case{T: e.T}
+	for i, when := range e.When {
+		when = h.expr(when)
+		before := h.guard
+		h.guard = append(slices.Clone(before), when)
+		out.When, out.Then = append(out.When, when), append(out.Then, h.expr(e.Then[i]))
+		h.guard = append(slices.Clone(before), &IsBool{Arg: when, Want: true, Negate: true})
+	}
+	if e.Else != nil {
+		out.Else = h.expr(e.Else)
+	}
+	return out
+}
+
+func (h *hoister) firstNotNull(e *Coalesce) Expr {
+	saved := h.guard
+	defer func() { h.guard = saved }()
+	out := &Coalesce{T: e.T}
+	for _, arg := range e.Args {
+		arg = h.expr(arg)
+		out.Args = append(out.Args, arg)
+		h.guard = append(slices.Clone(h.guard), &IsNull{Arg: arg})
+	}
+	return out
+}
+
+// guards are the conditions under which a scalar subquery is looked at; without them one of several rows would be an
+// error of rows that never ask for it.
+func (h *hoister) guards(plan Node) []Expr {
+	if atMostOneRow(plan) || slices.ContainsFunc(h.guard, isVolatile) {
+		return nil
+	}
+	return slices.Clone(h.guard)
 }
 
 func (h *hoister) column(s *Subquery) Expr {
@@ -173,7 +225,7 @@ func (h *hoister) column(s *Subquery) Expr {
 	cols := plan.Cols()
 	switch s.Kind {
 	case ScalarSubquery:
-		h.add(Single, plan, nil)
+		h.add(Single, plan, h.guards(plan))
 		return refTo(cols[0])
 	case ArraySubquery:
 		return h.array(plan, s.T)
@@ -288,6 +340,8 @@ func (h *hoister) join(n *Join) Node {
 		case n.Kind == Left:
 			inner := &Filter{Input: n.Right, Conditions: conds}
 			return &Apply{Kind: Left, Left: n.Left, Right: introduceApplies(h.o, inner)}
+		case n.Kind == Full && !hasVolatile(n.Left) && !hasVolatile(n.Right):
+			return h.full(n, conds)
 		default:
 			panic(fault{sqlerr.New(sqlerr.FeatureNotSupported, "a subquery over both sides of a %s join is not supported", n.Kind).
 				Hintf("move the subquery into one side of the join")})
@@ -297,6 +351,22 @@ func (h *hoister) join(n *Join) Node {
 		*side = sub.input
 	}
 	return keepCols(normalizeJoin(c), n.Cols())
+}
+
+// full makes a full join of the left join and of the right rows that have no match on the left.
+func (h *hoister) full(n *Join, conds []Expr) Node {
+	matched := introduceApplies(h.o, &Join{Kind: Left, Left: n.Left, Right: n.Right, Other: conds})
+	lone, _ := copyPlan(&Apply{Kind: Anti, Left: n.Right, Right: n.Left, On: conds}, h.o.ids)
+	lone = introduceApplies(h.o, lone)
+	rest := &Project{Input: lone}
+	for _, c := range n.Left.Cols() {
+		rest.Columns, rest.Exprs = append(rest.Columns, h.o.newCol(c.Name, c.Type, true)), append(rest.Exprs, &Const{Value: vec.NullValue(c.Type)})
+	}
+	for _, c := range lone.Cols() {
+		rest.Columns, rest.Exprs = append(rest.Columns, h.o.newCol(c.Name, c.Type, c.Nullable)), append(rest.Exprs, refTo(c))
+	}
+	args := []Node{&Project{Input: matched, Columns: h.o.freshCols(n.Cols()), Exprs: refsTo(n.Cols())}, rest}
+	return &SetOp{Kind: Union, All: true, Args: args, Columns: n.Cols()}
 }
 
 func (h *hoister) apply(n *Apply) Node {

@@ -83,7 +83,7 @@ func (x *exprBinder) aggregateCall(name string, e *sql.FuncCall) Expr {
 			}
 		}
 	}
-	if !f.OrderSensitive && !f.OrderedSet {
+	if !f.OrderSensitive && !f.OrderedSet && !e.WithinGroup {
 		call.OrderBy = nil
 	}
 	return x.fromEnumCode(enum, x.owner(&call, name, e.Pos).addAggregate(x.b, call))

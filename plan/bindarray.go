@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -19,13 +21,13 @@ func (x *exprBinder) subscript(e *sql.Subscript) Expr {
 	return x.scalar("array_get", []Expr{arg, index}, e.Pos)
 }
 
-// slice binds x[low:high]; an open end is NULL.
+// slice binds x[low:high]; an open end lies as far out as places go.
 func (x *exprBinder) slice(e *sql.Slice) Expr {
-	end := func(e sql.Expr) Expr {
+	end := func(e sql.Expr, open int64) Expr {
 		if e == nil {
-			return &Const{Value: vec.NullValue(vec.Int64Type)}
+			return intConst(open)
 		}
 		return x.expr(e)
 	}
-	return x.scalar("array_slice", []Expr{x.expr(e.Operand), end(e.Low), end(e.High)}, e.Pos)
+	return x.scalar("array_slice", []Expr{x.expr(e.Operand), end(e.Low, 1), end(e.High, math.MaxInt64)}, e.Pos)
 }

@@ -33,12 +33,22 @@ func (s *selectBinder) outputExpr(e sql.Expr, clause string) Expr {
 			return hit
 		}
 	}
-	if c, ok := e.(*sql.String); ok {
-		failHint(c.Pos, sqlerr.SyntaxError, "write the column's name or place", "non-integer constant in %s", clause)
-	}
+	refuseConstant(e, clause)
 	x := s.over(clause, true)
 	x.setReturning = true
 	return x.expr(e)
+}
+
+// refuseConstant refuses what is neither a place nor an expression of the rows.
+func refuseConstant(e sql.Expr, clause string) {
+	switch c := e.(type) {
+	case *sql.String, *sql.Null:
+		failHint(e.Position(), sqlerr.SyntaxError, "write the column's name or place", "non-integer constant in %s", clause)
+	case *sql.Unary:
+		if n, ok := c.Operand.(*sql.Number); ok && c.Op == "-" {
+			failHint(n.Pos, sqlerr.InvalidColumnReference, "places count from 1", "%s position -%s is not in select list", clause, n.Text)
+		}
+	}
 }
 
 func (s *selectBinder) outputNamed(name string, pos int) Expr {

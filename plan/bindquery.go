@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/sql"
@@ -58,11 +59,23 @@ func (b *binder) orderResult(r result, q *sql.Query, outer *scope) result {
 			keys = append(keys, sortKey(refTo(cols[i]), item))
 			continue
 		}
+		if _, ok := q.Body.(*sql.SetOp); ok && !isName(item.Expr) {
+			failHint(item.Expr.Position(), sqlerr.FeatureNotSupported, "add the expression to every SELECT, or move the UNION into FROM",
+				"invalid UNION/INTERSECT/EXCEPT ORDER BY clause: only result column names can be used, not expressions")
+		}
 		keys = append(keys, sortKey(x.value(item.Expr), item))
 	}
 	r.node = b.sortAndLimit(r.node, keys, q, outer)
 	r.node = keepCols(r.node, cols)
 	return r
+}
+
+func isName(e sql.Expr) bool {
+	if c, ok := e.(*sql.Collate); ok {
+		e = c.Operand
+	}
+	_, ok := e.(*sql.Column)
+	return ok
 }
 
 // ordinal reads the place of an output column, written as an integer from 1.
@@ -97,7 +110,68 @@ func (b *binder) sortAndLimit(n Node, keys []SortKey, q *sql.Query, outer *scope
 	if count == nil && offset == nil {
 		return n
 	}
+	if count != nil && hasSubquery(count) || offset != nil && hasSubquery(offset) {
+		return b.limitByQuery(n, keys, count, offset, q)
+	}
 	return &Limit{Input: n, Count: count, Offset: offset}
+}
+
+// limitByQuery keeps the rows whose number lies between what subqueries say.
+func (b *binder) limitByQuery(n Node, keys []SortKey, count, offset Expr, q *sql.Query) Node {
+	if len(keys) > 0 {
+		n = n.(*Sort).Input
+	}
+	var made colSet
+	walkNode(n, func(n Node) bool {
+		made.addCols(n.Cols())
+		return true
+	})
+	numbered, numbers := b.numbered(n, keys, q.Pos, "row_number")
+	number := numbers[0]
+	p := &Project{Input: numbered, Columns: slices.Clone(numbered.Cols()), Exprs: refsTo(numbered.Cols())}
+	x := &exprBinder{b: b}
+	var conds []Expr
+	bound := func(e Expr, clause string, keep func(limit Expr) Expr) {
+		if e == nil {
+			return
+		}
+		if refs(e).intersects(made) {
+			failHint(q.Pos, sqlerr.InvalidColumnReference, "write a constant, a parameter or a query of its own",
+				"argument of %s must not contain variables", clause)
+		}
+		c := b.newCol(strings.ToLower(clause), vec.Int64Type, true)
+		p.Columns, p.Exprs = append(p.Columns, c), append(p.Exprs, e)
+		refused := &Cast{Arg: x.scalar("error", []Expr{&Const{Value: vec.StringValue(vec.TextType, clause+" must not be negative")}}, q.Pos), To: vec.BoolType}
+		conds = append(conds, &Case{T: vec.BoolType,
+			When: []Expr{&IsNull{Arg: refTo(c)}, &Compare{Op: Lt, Left: refTo(c), Right: intConst(0)}},
+			Then: []Expr{&Const{Value: vec.BoolValue(true)}, refused}, Else: keep(refTo(c))})
+	}
+	first := number
+	bound(offset, "OFFSET", func(limit Expr) Expr {
+		first = x.scalar("-", []Expr{number, &Coalesce{Args: []Expr{limit, intConst(0)}, T: vec.Int64Type}}, q.Pos)
+		return &Compare{Op: Gt, Left: number, Right: limit}
+	})
+	bound(count, "LIMIT", func(limit Expr) Expr { return &Compare{Op: Le, Left: first, Right: limit} })
+	kept := Node(&Filter{Input: p, Conditions: conds})
+	if len(keys) > 0 {
+		kept = &Sort{Input: kept, Keys: keys, Limit: -1}
+	}
+	return kept
+}
+
+// numbered adds columns with ranking functions over the keys.
+func (b *binder) numbered(in Node, keys []SortKey, pos int, names ...string) (*Window, []Expr) {
+	frame := Frame{Mode: Range, Start: Bound{Kind: UnboundedPreceding}, End: Bound{Kind: CurrentRow}}
+	w := &Window{Input: in, Order: keys}
+	var outs []Expr
+	for _, name := range names {
+		bound, err := b.functions.ResolveWindow(name, nil)
+		check(err, pos)
+		out := b.newCol(name, bound.Result, false)
+		w.Calls = append(w.Calls, WindowCall{Out: out, Name: name, Bound: &bound, Frame: frame})
+		outs = append(outs, refTo(out))
+	}
+	return w, outs
 }
 
 func (b *binder) limitExpr(e sql.Expr, clause string, outer *scope) Expr {
@@ -133,24 +207,16 @@ func (b *binder) withTies(n Node, keys []SortKey, count, offset Expr, q *sql.Que
 		failHint(q.Pos, sqlerr.SyntaxError, "add ORDER BY", "WITH TIES cannot be specified without ORDER BY clause")
 	}
 	in := n.(*Sort).Input
-	frame := Frame{Mode: Range, Start: Bound{Kind: UnboundedPreceding}, End: Bound{Kind: CurrentRow}}
-	w := &Window{Input: in, Order: keys}
-	var outs []Col
-	for _, name := range []string{"rank", "row_number"} {
-		bound, err := b.functions.ResolveWindow(name, nil)
-		check(err, q.Pos)
-		out := b.newCol(name, bound.Result, false)
-		outs = append(outs, out)
-		w.Calls = append(w.Calls, WindowCall{Out: out, Name: name, Bound: &bound, Frame: frame})
-	}
+	w, outs := b.numbered(in, keys, q.Pos, "rank", "row_number")
+	rank, number := outs[0], outs[1]
 	last := count
 	var conds []Expr
 	if offset != nil {
 		x := &exprBinder{b: b}
 		last = x.scalar("+", []Expr{count, offset}, q.Pos)
-		conds = append(conds, &Compare{Op: Gt, Left: refTo(outs[1]), Right: offset})
+		conds = append(conds, &Compare{Op: Gt, Left: number, Right: offset})
 	}
-	conds = append(conds, &Compare{Op: Le, Left: refTo(outs[0]), Right: last})
+	conds = append(conds, &Compare{Op: Le, Left: rank, Right: last})
 	return &Sort{Input: &Filter{Input: w, Conditions: conds}, Keys: keys, Limit: -1}
 }
 

@@ -18,6 +18,9 @@ func (q *Query) WithParams(values []vec.Value) (out *Query, err error) {
 	}
 	constants := make([]Expr, len(values))
 	for i, v := range values {
+		if v.Type.ID == vec.Null && !v.Null { // a string of unknown type
+			v.Type = vec.TextType
+		}
 		cast, err := evaluate(q.eval, castTo(&Const{Value: v}, q.Params[i]))
 		if err != nil {
 			return nil, sqlerr.From(err).Detailf("of parameter $%d", i+1)

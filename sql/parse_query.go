@@ -53,8 +53,38 @@ func (p *parser) queryTail(pos int, with *With, body QueryExpr) QueryExpr {
 			if q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
 				return body
 			}
+			if inner, ok := body.(*Query); ok {
+				p.unwrap(q, inner)
+			}
 			return q
 		}
+	}
+}
+
+// unwrap takes what stands within the parentheses of (SELECT ... LIMIT 1) ORDER BY ... into the query around them, as
+// PostgreSQL does: both make one query, which is ordered before it is limited.
+func (p *parser) unwrap(q, inner *Query) {
+	twice := func(both bool, clause string) {
+		if both {
+			p.failAt(q.Pos, sqlerr.SyntaxError, "multiple "+clause+" clauses not allowed", "put the inner query into FROM: SELECT * FROM (...) q")
+		}
+	}
+	twice(q.With != nil && inner.With != nil, "WITH")
+	twice(q.OrderBy != nil && inner.OrderBy != nil, "ORDER BY")
+	twice(q.Limit != nil && inner.Limit != nil, "LIMIT")
+	twice(q.Offset != nil && inner.Offset != nil, "OFFSET")
+	q.Body = inner.Body
+	if inner.With != nil {
+		q.With = inner.With
+	}
+	if inner.OrderBy != nil {
+		q.OrderBy = inner.OrderBy
+	}
+	if inner.Limit != nil {
+		q.Limit, q.WithTies = inner.Limit, inner.WithTies
+	}
+	if inner.Offset != nil {
+		q.Offset = inner.Offset
 	}
 }
 

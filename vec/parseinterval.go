@@ -187,6 +187,9 @@ func (p *span) words(s string) bool {
 				return false
 			}
 			any, s = true, rest[m:]
+			if s != "" && strings.IndexByte(" \t\n,", s[0]) < 0 { // '2020-01-01' is a date
+				return false
+			}
 			continue
 		}
 		x, err := strconv.ParseFloat(number, 64)

@@ -14,6 +14,9 @@ func (g *generator) query(types []typ, depth int) string {
 	if g.chance(4) {
 		return g.values(types)
 	}
+	if depth > 0 && g.chance(6) {
+		return g.nested(types, depth-1)
+	}
 	return g.selection(types, depth)
 }
 
@@ -183,20 +186,47 @@ func (g *generator) overGroups(t typ, keys, rows []column) string {
 	return g.aggregate(t)
 }
 
-// with writes a query with common table expressions.
+// with writes the statement's query with common table expressions.
 func (g *generator) with(types []typ, depth int) string {
-	name, inner := g.name("w"), g.types(1+g.IntN(3))
-	if g.chance(35) {
+	if g.chance(30) {
 		return g.recursive(types, depth)
 	}
-	hint := ""
-	if g.chance(30) {
-		hint = pick(g, "MATERIALIZED ", "NOT MATERIALIZED ")
+	return g.ordering(g.nested(types, depth), types, 50)
+}
+
+// nested writes a query with up to three common table expressions, which see those before them, in the place of any
+// query. They may be used twice, not at all, within each other's subqueries and laterally.
+func (g *generator) nested(types []typ, depth int) string {
+	outer := g.scope
+	if g.portable { // DuckDB has no correlated ones in some places
+		g.scope = nil
 	}
-	body := g.query(inner, depth-1)
-	g.use(name, inner)
-	defer g.forget(name)
-	return g.ordering(fmt.Sprintf("WITH %s AS %s(%s) %s", name, hint, body, g.query(types, depth)), types, 50)
+	var list []string
+	for range 1 + g.IntN(3) {
+		name, inner := g.name("w"), g.types(1+g.IntN(3))
+		hint := ""
+		if g.chance(30) {
+			hint = pick(g, "MATERIALIZED ", "NOT MATERIALIZED ")
+		}
+		body := g.query(inner, max(depth-1, 0))
+		if g.chance(25) {
+			body += g.tail(body, len(inner))
+		}
+		list = append(list, fmt.Sprintf("%s(%s) AS %s(%s)", name, outputs(len(inner)), hint, body))
+		g.use(name, inner)
+		defer g.forget(name)
+	}
+	g.scope = outer
+	return "WITH " + strings.Join(list, ", ") + " " + g.main(types, depth)
+}
+
+// main writes the query behind WITH, which cannot begin with another.
+func (g *generator) main(types []typ, depth int) string {
+	query := g.query(types, depth)
+	if strings.HasPrefix(query, "WITH") {
+		return "SELECT * FROM (" + query + ") AS " + g.name("m") + "(" + outputs(len(types)) + ")"
+	}
+	return query
 }
 
 func (g *generator) use(name string, types []typ) {
@@ -217,7 +247,8 @@ func (g *generator) recursive(types []typ, depth int) string {
 	g.use(name, []typ{integer, text})
 	defer g.forget(name)
 	union := pick(g, "UNION ALL", "UNION")
+	query := g.main(types, depth)
 	step := pick(g, "c0 + 1, c1 || 'x'", "c0 + 1, upper(c1)", "c0 + 2, left(c1, 2) || c0")
 	return g.ordering(fmt.Sprintf("WITH RECURSIVE %s(c0, c1) AS (SELECT a, d FROM %s WHERE a < 4 %s SELECT %s FROM %s WHERE c0 < %d) %s",
-		name, pick(g, "t1", "t2", "t3"), union, step, name, 3+g.IntN(5), g.query(types, depth)), types, 50)
+		name, pick(g, "t1", "t2", "t3"), union, step, name, 3+g.IntN(5), query), types, 50)
 }
