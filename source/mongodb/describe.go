@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -132,20 +133,25 @@ func (t *collection) check(c config) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "the source runs MongoDB %d.%d; 4.2 is the oldest that can be streamed", s.version[0], s.version[min(1, len(s.version)-1)]).
 			Hintf("upgrade the source")
 	case !t.found:
-		err := sqlerr.New(sqlerr.UndefinedTable, "the source has no collection %s", name)
-		if near := sqlerr.Nearest(c.collection, t.names); near != "" {
-			return err.Hintf("did you mean %s? capitals count", near)
-		}
-		if len(t.names) == 0 {
-			return err.Hintf("the database %s has no collections that can be seen; check its name and the rights of the user, or run db.createCollection('%s')", c.database, c.collection)
-		}
-		const most = 10
-		return err.Hintf("run db.createCollection('%s') if it is still to come; the database has %s", c.collection, strings.Join(t.names[:min(len(t.names), most)], ", "))
+		return sqlerr.New(sqlerr.UndefinedTable, "the source has no collection %s", name).
+			Hintf("%s; if it was dropped or renamed, detach the stream and attach a new one", t.advice(c))
 	case t.kind != "" && t.kind != "collection":
 		return sqlerr.New(sqlerr.WrongObjectType, "%s is a %s, which has no change stream", name, t.kind).
 			Hintf("name the collection underneath in the option collection")
 	}
 	return nil
+}
+
+// advice says what to do about a collection that is not there.
+func (t *collection) advice(c config) string {
+	if near := sqlerr.Nearest(c.collection, t.names); near != "" {
+		return fmt.Sprintf("did you mean %s? capitals count", near)
+	}
+	if len(t.names) == 0 {
+		return fmt.Sprintf("the database %s has no collections that can be seen: check its name and the rights of the user, or run db.createCollection('%s')", c.database, c.collection)
+	}
+	const most = 10
+	return fmt.Sprintf("run db.createCollection('%s') if it is still to come; the database has %s", c.collection, strings.Join(t.names[:min(len(t.names), most)], ", "))
 }
 
 // sampleDocuments is how many documents are looked at for misspelt columns.

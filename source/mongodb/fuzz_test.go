@@ -56,7 +56,7 @@ func FuzzEvents(f *testing.F) {
 					break
 				}
 			}
-			c := s.run.take(false)
+			c := s.run.take()
 			if c == nil {
 				continue
 			}

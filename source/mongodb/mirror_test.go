@@ -53,6 +53,7 @@ type mirror struct {
 	rows       map[string]string
 	counts     counts
 	boundaries int
+	lazy       bool // positions are not acknowledged
 	logged     []string
 }
 
@@ -176,6 +177,9 @@ func (m *mirror) next(wait time.Duration, maxRows int) (*extension.Changes, erro
 	if c.Boundary {
 		m.boundaries++
 		m.at = c.Position
+		if !m.lazy {
+			m.stream.Ack(c.Position)
+		}
 	}
 	return c, nil
 }

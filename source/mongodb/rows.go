@@ -32,7 +32,7 @@ type rows struct {
 	keyText  []byte
 	names    []byte  // of the columns whose values did not fit, in the row at hand
 	misfit   []int64 // by column: values that became NULL because they do not fit
-	bytes    int64   // of the documents read since the last finish
+	bytes    int64   // of the documents whose rows are held
 }
 
 func newRows(c config, l *layout, ids *families) *rows {

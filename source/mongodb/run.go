@@ -14,44 +14,60 @@ type run struct {
 	ended     bool
 	end       position
 	endRows   int
+	endBytes  int64
 	endCounts counts
 }
 
 type counts struct{ inserts, updates, deletes int64 }
 
-// commit marks a boundary.
-func (r *run) commit(at position) {
-	r.ended, r.end, r.endRows, r.endCounts = true, at, len(r.ops), r.counts
+func (c counts) minus(d counts) counts {
+	return counts{c.inserts - d.inserts, c.updates - d.updates, c.deletes - d.deletes}
 }
 
-// take returns the changes collected, only those up to the last boundary when wholeOnly is set, and starts the next run.
-// It returns nil when there are none and no boundary was met.
-func (r *run) take(wholeOnly bool) *extension.Changes {
+// commit marks a boundary.
+func (r *run) commit(at position) {
+	r.ended, r.end, r.endRows, r.endBytes, r.endCounts = true, at, len(r.ops), r.bytes, r.counts
+}
+
+// take returns the changes up to the last boundary and keeps those after it; without a boundary it returns them all. It
+// returns nil when there is neither a change nor a boundary.
+func (r *run) take() *extension.Changes {
 	n, counted := len(r.ops), r.counts
-	if wholeOnly {
+	if r.ended {
 		n, counted = r.endRows, r.endCounts
 	}
 	if n == 0 && !r.ended {
-		r.clear()
 		return nil
 	}
-	out := &extension.Changes{Ops: r.ops[:n:n], Cols: r.finish(n), Inserts: counted.inserts, Updates: counted.updates, Deletes: counted.deletes}
-	if r.ended && n == r.endRows {
+	out := &extension.Changes{Ops: r.ops[:n:n], Inserts: counted.inserts, Updates: counted.updates, Deletes: counted.deletes}
+	bytes := int64(0)
+	rest := run{rows: r.rows, ops: append([]extension.Op(nil), r.ops[n:]...), counts: r.counts.minus(counted)}
+	if r.ended {
 		out.Boundary, out.Position = true, r.end.encode()
+		bytes = r.bytes - r.endBytes
 	}
-	r.clear()
+	for _, b := range r.builders {
+		v := b.Finish()
+		if m := len(rest.ops); m > 0 {
+			b.AppendVector(v.Slice(n, m), nil)
+		}
+		if v.N != n { // or more than there are whole rows, after an error
+			v = v.Slice(0, n)
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	*r = rest
+	r.bytes = bytes
 	return out
 }
 
-// clear starts the next run.
-func (r *run) clear() {
-	for _, b := range r.builders {
-		if b.Len() > 0 {
-			b.Finish()
-		}
+// takeWhole returns the changes up to the last boundary and drops what lies after it; nil when there was no boundary.
+func (r *run) takeWhole() *extension.Changes {
+	if !r.ended {
+		return nil
 	}
-	r.bytes = 0
-	*r = run{rows: r.rows, ops: make([]extension.Op, 0, cap(r.ops))}
+	r.ops, r.counts = r.ops[:r.endRows], r.endCounts
+	return r.take()
 }
 
 // lastBoundary returns the position that out, which take returned, ends with.

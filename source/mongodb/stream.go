@@ -46,7 +46,8 @@ type stream struct {
 	at       time.Time     // when that was
 	logged   time.Time     // when misfits were last reported
 	silent   time.Duration // waited for the server since it last said something
-	err      error         // ended the stream
+	acks     *acks
+	err      error // ended the stream
 }
 
 // newStream opens the change stream at the position.
@@ -70,7 +71,7 @@ func (s *source) newStream(ctx context.Context, from extension.Position) (*strea
 	ids.seen.Store(uint32(at.Family))
 	out := &stream{
 		source: s, table: t, run: &run{rows: newRows(s.config, l, ids)}, feed: startFeed(changes), handled: true,
-		place: at.Token, whole: at.Whole, scanned: at, reported: at, at: time.Now(), logged: time.Now(),
+		place: at.Token, whole: at.Whole, scanned: at, reported: at, at: time.Now(), logged: time.Now(), acks: newAcks(),
 	}
 	out.last.time = at.Time
 	if len(at.Token) == 0 {
@@ -108,28 +109,38 @@ func (s *source) watch(ctx context.Context, t *collection, l *layout, at positio
 // Next implements extension.Stream.
 func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*extension.Changes, error) {
 	if s.err != nil {
-		return nil, s.err
+		return nil, s.fail(ctx, wait)
 	}
 	out, err := s.collect(ctx, time.Now().Add(max(wait, time.Millisecond)), max(maxRows, 1))
 	s.reportMisfits(err != nil)
 	if err != nil {
 		// What came whole before the fault is delivered first.
 		s.err = err
-		if out = s.run.take(true); out == nil {
-			return nil, err
+		if out = s.run.takeWhole(); out == nil {
+			return nil, s.fail(ctx, wait)
 		}
 	}
 	if out != nil && out.Boundary {
 		s.reported, s.at = s.run.lastBoundary(out), time.Now()
+		s.acks.delivered(out.Position)
 	}
 	return out, nil
 }
 
-// collect handles events until the run is full, or time is up, or a pause follows a boundary.
+// fail returns the error that ended the stream, a permanent one once what came before it is durable.
+func (s *stream) fail(ctx context.Context, wait time.Duration) error {
+	if extension.IsPermanent(s.err) && s.acks.pending(ctx, wait) {
+		return nil
+	}
+	return s.err
+}
+
+// collect handles events until the run is full, or time is up, or a pause follows a boundary. What is not known to be whole
+// stays for the next call unless there is too much of it.
 func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (*extension.Changes, error) {
 	for {
 		if len(s.run.ops) >= maxRows || s.run.bytes >= runBytes {
-			return s.run.take(false), nil
+			return s.run.take(), nil
 		}
 		if len(s.pending) > 0 {
 			raw := s.pending[0]
@@ -147,19 +158,20 @@ func (s *stream) collect(ctx context.Context, deadline time.Time, maxRows int) (
 			s.endOfAnswer()
 			continue
 		}
-		if len(s.run.ops) == 0 && (s.run.ended || s.idle()) {
-			return s.run.take(false), nil
-		}
-		arrived, err := s.receive(ctx, deadline)
-		if err != nil {
-			return nil, err
-		}
-		if !arrived {
-			if len(s.run.ops) == 0 {
-				return nil, nil
+		due := len(s.run.ops) == 0 && (s.run.ended || s.idle()) || len(s.run.ops) > 0 && !time.Now().Before(deadline)
+		if !due {
+			arrived, err := s.receive(ctx, deadline)
+			if err != nil {
+				return nil, err
 			}
-			return s.run.take(false), nil
+			if arrived {
+				continue
+			}
 		}
+		if !s.run.ended {
+			return nil, nil
+		}
+		return s.run.take(), nil
 	}
 }
 
@@ -294,10 +306,11 @@ func (s *stream) reportMisfits(now bool) {
 }
 
 // Ack implements extension.Stream. The source keeps nothing for us: the position committed here is all there is.
-func (s *stream) Ack(extension.Position) {}
+func (s *stream) Ack(p extension.Position) { s.acks.ack(p) }
 
 // Close implements extension.Stream.
 func (s *stream) Close() error {
+	s.acks.end()
 	s.feed.stop()
 	s.run.report(s.log, "the change stream")
 	if s.err == nil {

@@ -475,3 +475,91 @@ func TestTheStreamEndsWithItsContextAndItsClose(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestABusySourceDoesNotStretchARead keeps the source busy: Next returns when its time is over.
+func TestABusySourceDoesNotStretchARead(t *testing.T) {
+	server := mongotest.Database(t)
+	docs := server.Collection("docs")
+	m := newMirror(t, server, target("*_id", vec.Int64Type))
+	m.load()
+	m.follow()
+	ctx, cancel := context.WithCancel(background)
+	var writers sync.WaitGroup
+	defer writers.Wait()
+	defer cancel()
+	for w := range 3 {
+		writers.Go(func() {
+			for i := w * 1_000_000; ctx.Err() == nil; i++ {
+				if _, err := docs.InsertOne(background, bson.M{"_id": i}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		m.until("some inserts", func() bool { return m.counts.inserts > 0 })
+		if c, err := m.next(100*time.Millisecond, 1<<30); err != nil || c == nil || !c.Boundary {
+			t.Fatalf("got %v, %v", c, err)
+		}
+		m.counts.inserts = 0
+	}
+}
+
+// TestBoundariesBetweenEndlessTransactions has one transaction follow the other without a pause: each is whole when the
+// next begins, so that reads end at boundaries.
+func TestBoundariesBetweenEndlessTransactions(t *testing.T) {
+	server := mongotest.Database(t)
+	docs := server.Collection("docs")
+	m := newMirror(t, server, target("*_id", vec.Int64Type))
+	m.load()
+	m.follow()
+	ctx, cancel := context.WithCancel(background)
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	defer cancel()
+	const each = 3
+	writer.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			server.Transaction(func(tx context.Context) error {
+				for j := range each {
+					if _, err := docs.InsertOne(tx, bson.M{"_id": i*each + j}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	})
+	for m.boundaries < 10 {
+		c, err := m.next(30*time.Millisecond, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c != nil && (!c.Boundary || m.counts.inserts%each != 0) {
+			t.Fatalf("a read ends after %d rows, at a boundary: %v", m.counts.inserts, c.Boundary)
+		}
+	}
+}
+
+// TestAPermanentErrorWaitsForWhatCameBefore drops the collection: the reader hears of it once it has acknowledged the
+// changes before.
+func TestAPermanentErrorWaitsForWhatCameBefore(t *testing.T) {
+	server := mongotest.Database(t)
+	docs := server.Collection("docs")
+	m := newMirror(t, server, target("*_id", vec.Int64Type))
+	m.lazy = true
+	m.load()
+	m.follow()
+	insert(t, docs, bson.M{"_id": 1})
+	m.until("the insert", func() bool { return m.counts.inserts == 1 })
+	if err := docs.Drop(background); err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		if c, err := m.next(10*time.Millisecond, 10); c != nil && c.Rows() > 0 || err != nil {
+			t.Fatalf("got %v, %v before the acknowledgement", c, err)
+		}
+	}
+	go m.stream.Ack(m.at)
+	permanent(t, m.failure(), "was dropped")
+}

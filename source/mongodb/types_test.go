@@ -371,7 +371,7 @@ func TestShardKeys(t *testing.T) {
 	if err := s.handle(background, change(1)); err != nil {
 		t.Fatal(err)
 	}
-	if c := s.run.take(false); c.Rows() != 1 || !c.Boundary || c.Inserts != 1 {
+	if c := s.run.take(); c.Rows() != 1 || !c.Boundary || c.Inserts != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -393,6 +393,6 @@ func bareStream(t testing.TB, options map[string]string, spec extension.TableSpe
 	at := position{UUID: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}
 	return &stream{
 		source: &source{config: c, log: func(string, ...any) {}}, table: &collection{}, run: &run{rows: newRows(c, l, &families{})}, handled: true,
-		scanned: at, reported: at, at: time.Now(), logged: time.Now(),
+		scanned: at, reported: at, at: time.Now(), logged: time.Now(), acks: newAcks(),
 	}
 }
