@@ -331,6 +331,9 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 	if err != nil {
 		return nil, err
 	}
+	if t.Recursive {
+		t = recursiveView(t)
+	}
 	if sql.ParamCount(t.Query) > 0 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "a view cannot have parameters").Hintf("write the value into the query").At(t.Pos)
 	}
@@ -350,6 +353,22 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(t.Query), Columns: names},
 		OrReplace: t.OrReplace, IfNotExists: t.IfNotExists,
 	})
+}
+
+// recursiveView turns CREATE RECURSIVE VIEW v (a) AS q into CREATE VIEW v AS WITH RECURSIVE v (a) AS (q) SELECT a FROM v.
+func recursiveView(t *sql.CreateView) *sql.CreateView {
+	name := t.Name.Last()
+	body := &sql.Select{Pos: t.Pos, From: []sql.TableExpr{&sql.Table{Name: sql.Name{name}, Pos: name.Pos}}}
+	for _, c := range t.Columns {
+		body.Items = append(body.Items, sql.SelectItem{Expr: &sql.Column{Name: sql.Name{c}, Pos: c.Pos}})
+	}
+	if len(body.Items) == 0 {
+		body.Items = []sql.SelectItem{{Expr: &sql.Star{Pos: t.Pos}}}
+	}
+	plain := *t
+	with := &sql.With{Recursive: true, CTEs: []sql.CTE{{Name: name, Columns: t.Columns, Query: t.Query}}}
+	plain.Query, plain.Recursive = &sql.Query{With: with, Body: body, Pos: t.Pos}, false
+	return &plain
 }
 
 // drop runs DROP of any kind of object. Several names go in one commit.

@@ -13,18 +13,21 @@ var virtualTables map[string]virtualTable
 
 func init() {
 	virtualTables = map[string]virtualTable{
-		"information_schema.cdc_ingests":   {cdcIngestsSchema, fillCDCIngests},
-		"information_schema.schemata":      {schemataSchema, fillSchemata},
-		"information_schema.snapshot":      {snapshotSchema, fillSnapshot},
-		"information_schema.tables":        {tablesSchema, fillTables},
-		"information_schema.columns":       {columnsSchema, fillColumns},
-		"information_schema.views":         {viewsSchema, fillViews},
-		"information_schema.streams":       {streamsSchema, fillStreams},
-		"information_schema.tablets":       {tabletsSchema, fillTablets},
-		"information_schema.settings":      {settingsSchema, fillSettings},
-		"information_schema.queries":       {queriesSchema, fillQueries},
-		"information_schema.query_history": {historySchema, fillHistory},
-		"information_schema.functions":     {functionsSchema, fillFunctions},
+		"information_schema.cdc_ingests":       {cdcIngestsSchema, fillCDCIngests},
+		"information_schema.schemata":          {schemataSchema, fillSchemata},
+		"information_schema.snapshot":          {snapshotSchema, fillSnapshot},
+		"information_schema.tables":            {tablesSchema, fillTables},
+		"information_schema.columns":           {columnsSchema, fillColumns},
+		"information_schema.views":             {viewsSchema, fillViews},
+		"information_schema.streams":           {streamsSchema, fillStreams},
+		"information_schema.tablets":           {tabletsSchema, fillTablets},
+		"information_schema.settings":          {settingsSchema, fillSettings},
+		"information_schema.queries":           {queriesSchema, fillQueries},
+		"information_schema.query_history":     {historySchema, fillHistory},
+		"information_schema.functions":         {functionsSchema, fillFunctions},
+		"information_schema.table_constraints": {tableConstraintsSchema, fillTableConstraints},
+		"information_schema.key_column_usage":  {keyColumnUsageSchema, fillKeyColumnUsage},
+		"information_schema.sequences":         {sequencesSchema, fillSequences},
 	}
 }
 

@@ -105,7 +105,12 @@ func (s *Session) alterOne(ctx context.Context, id tablet.TableID, action sql.Al
 	}
 	switch action.Kind {
 	case sql.RenameTo:
-		return s.commit(ctx, &catalog.RenameTable{Table: t.ID, Schema: t.Schema, Name: action.NewName.Name})
+		var edits []catalog.Edit
+		if t.Kind == catalog.Managed && len(t.MergeKey) > 0 && t.KeyName == "" { // the constraint keeps its name
+			edits = append(edits, &catalog.SetConstraints{Table: t.ID, FromVersion: t.SchemaVersion, KeyName: t.KeyConstraint(),
+				Constraints: t.Constraints, Indexes: t.Indexes})
+		}
+		return s.commit(ctx, append(edits, &catalog.RenameTable{Table: t.ID, Schema: t.Schema, Name: action.NewName.Name})...)
 	case sql.SetSchema:
 		return s.commit(ctx, &catalog.RenameTable{Table: t.ID, Schema: action.NewName.Name, Name: t.Name})
 	case sql.SetOptions:

@@ -103,7 +103,7 @@ func (s *Session) executeArgs(ctx context.Context, t *sql.Execute, kept *sql.Pre
 	for i, arg := range out {
 		if i < len(kept.Types) {
 			out[i] = &sql.Cast{Operand: arg, Type: kept.Types[i], Pos: arg.Position()}
-		} else if _, text := arg.(*sql.String); text && i < len(params) && params[i].Type.ID != vec.Text {
+		} else if _, text := arg.(*sql.String); text && i < len(params) && (params[i].Type.ID != vec.Text || params[i].Type.Enum != nil) {
 			// A literal without a type takes that of the parameter.
 			if e, err := sql.ParseExpr("CAST(NULL AS " + params[i].Type.String() + ")"); err == nil {
 				if c, ok := e.(*sql.Cast); ok {

@@ -58,9 +58,6 @@ func (s *Session) createType(ctx context.Context, snapshot *catalog.Snapshot, t 
 	if err != nil {
 		return err
 	}
-	if len(t.Labels) == 0 {
-		return sqlerr.New(sqlerr.InvalidObjectDefinition, "an enumeration without labels has no values").Hintf("list at least one label").At(t.Pos)
-	}
 	if _, err := plan.TypeOf(sql.TypeName{Name: o.name}); err == nil {
 		return sqlerr.New(sqlerr.DuplicateObject, "type %q already exists", o.name).Hintf("it is built in: choose another name").At(t.Name.Position())
 	}

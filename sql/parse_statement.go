@@ -112,7 +112,13 @@ func (p *parser) prepare() Statement {
 		p.close(")", at)
 	}
 	p.expect("as")
+	pos := p.pos()
 	s.Statement = p.statement()
+	switch s.Statement.(type) {
+	case QueryExpr, *Insert, *Update, *Delete, *Merge:
+	default:
+		p.failAt(pos, sqlerr.SyntaxError, "this kind of statement cannot be prepared", "PREPARE takes a query, INSERT, UPDATE, DELETE or MERGE")
+	}
 	return s
 }
 
@@ -122,9 +128,7 @@ func (p *parser) execute() Statement {
 	s.Name = p.ident()
 	if p.atSymbol("(") {
 		at := p.open("(")
-		if !p.atSymbol(")") {
-			s.Args = p.exprs()
-		}
+		s.Args = p.exprs()
 		p.close(")", at)
 	}
 	return s

@@ -108,8 +108,8 @@ func decodeType(j *typeJSON, depth int) (vec.Type, error) {
 	}
 	t := vec.Type{ID: id, Precision: j.Precision, Scale: j.Scale}
 	if j.Enum != nil {
-		if id != vec.Text || len(j.Enum.Labels) == 0 {
-			return vec.Type{}, fmt.Errorf("type %q has no proper labels", j.Name)
+		if id != vec.Text || j.Enum.Name == "" {
+			return vec.Type{}, fmt.Errorf("type %q is no proper enumeration", j.Name)
 		}
 		t.Enum = &vec.Enum{Schema: j.Enum.Schema, Name: j.Enum.Name, Labels: j.Enum.Labels}
 	}
