@@ -49,6 +49,9 @@ func (c *Catalog) commit(ctx context.Context, base *Snapshot, edits []Edit, reba
 	if err != nil {
 		return nil, err
 	}
+	if err := c.refuseStale(edits); err != nil {
+		return nil, err
+	}
 	for attempt := 0; ; attempt++ {
 		s, fault, err := c.tryCommit(ctx, base, edits)
 		if err != nil || fault == nil {

@@ -21,6 +21,7 @@
 //   - Applying an edit depends on the snapshot and the edit alone, never on a clock or on chance.
 //   - A damaged, cut off or missing log file is an error that names it; nothing after it is applied.
 //   - Masks in the catalog are references; the bitmaps are in Puffin files.
+//   - A file that no version names is deleted only when it is too old to be committed ([Catalog.SweepOrphans]).
 //
 // # Adding an edit
 //

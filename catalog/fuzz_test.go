@@ -14,7 +14,7 @@ func seeds(f *testing.F) [][]byte {
 	in := r.ingest("t")
 	r.must(in.append("p1", desc(3)), &CreateView{View: View{Schema: DefaultSchema, Name: "v"}}, &SetSetting{Name: "x", Value: "1"})
 	staged := r.table(in.table).Tablets.View().Staging[0].ID
-	r.must(&Adopt{Table: in.table, AsOf: 1, Adopted: []Adoption{{staged, maskRef(1)}}}, &ReplaceRuns{Table: in.table, Add: []tablet.Run{{ID: 1}}})
+	r.must(&Adopt{Table: in.table, AsOf: 1, Adopted: []Adoption{{staged, maskRef(1)}}}, &ReplaceRuns{Table: in.table, Add: []tablet.Run{{ID: tablet.NewID()}}})
 	if err := r.Checkpoint(f.Context()); err != nil {
 		f.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func TestLoadReplacesEverything(t *testing.T) {
 	in := r.ingest("t")
 	first := in.append("p1", desc(3))
 	first.Progress.SourceMicros, first.Progress.LastSeq = 55, 9
-	r.must(first, &ReplaceRuns{Table: in.table, Add: []tablet.Run{{ID: 4, Rows: 1, Bytes: 1}}})
+	r.must(first, &ReplaceRuns{Table: in.table, Add: []tablet.Run{{ID: tablet.NewID(), Rows: 1, Bytes: 1}}})
 	rows := desc(50)
 	r.must(&Load{Table: in.table, Epoch: in.epoch, Tablets: []*tablet.Desc{rows}, Progress: Progress{Position: []byte("q0")}})
 	table := r.table(in.table)
@@ -257,12 +257,12 @@ func TestRunsDoNotChangeTheVersionOfASet(t *testing.T) {
 	r := newRoot(t)
 	in := r.ingest("t")
 	before := r.table(in.table).Tablets
-	first, second := tablet.Run{ID: 1, Rows: 1, Bytes: 2}, tablet.Run{ID: 2, Rows: 1, Bytes: 2}
+	first, second := tablet.Run{ID: tablet.NewID(), Rows: 1, Bytes: 2}, tablet.Run{ID: tablet.NewID(), Rows: 1, Bytes: 2}
 	r.must(&ReplaceRuns{Table: in.table, Add: []tablet.Run{first}})
-	r.must(&ReplaceRuns{Table: in.table, Remove: []tablet.ID{1}, Add: []tablet.Run{second}})
-	r.refuse(sqlerr.SerializationFailure, &ReplaceRuns{Table: in.table, Remove: []tablet.ID{1}})
+	r.must(&ReplaceRuns{Table: in.table, Remove: []tablet.ID{first.ID}, Add: []tablet.Run{second}})
+	r.refuse(sqlerr.SerializationFailure, &ReplaceRuns{Table: in.table, Remove: []tablet.ID{first.ID}})
 	after := r.table(in.table).Tablets
-	if after.Version() != before.Version() || after.RunsVersion() != r.Snapshot().Version() || len(after.Runs()) != 1 || after.Runs()[0].ID != 2 {
+	if after.Version() != before.Version() || after.RunsVersion() != r.Snapshot().Version() || len(after.Runs()) != 1 || after.Runs()[0].ID != second.ID {
 		t.Errorf("version %d with runs %+v of version %d", after.Version(), after.Runs(), after.RunsVersion())
 	}
 }

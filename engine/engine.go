@@ -221,10 +221,12 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return err
 }
 
-// sweepInterval is how often files past their retention are deleted, forgetInterval how often the caches let go of files
+// sweepInterval is how often files past their retention are deleted, orphanInterval how often those are looked for that
+// no commit named, forgetInterval how often the caches let go of files
 // that left the newest snapshot.
 const (
 	sweepInterval  = time.Minute
+	orphanInterval = time.Hour
 	forgetInterval = 5 * time.Second
 )
 
@@ -232,7 +234,7 @@ const (
 func (e *Engine) upkeep(ctx context.Context) {
 	ticker := time.NewTicker(forgetInterval)
 	defer ticker.Stop()
-	forgotten, swept := e.catalog.Snapshot().Version(), time.Now()
+	forgotten, swept, looked := e.catalog.Snapshot().Version(), time.Now(), time.Time{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -243,6 +245,10 @@ func (e *Engine) upkeep(ctx context.Context) {
 		if !e.options.ReadOnly && time.Since(swept) >= sweepInterval {
 			e.sweep(ctx)
 			swept = time.Now()
+			if time.Since(looked) >= orphanInterval {
+				e.sweepOrphans(ctx)
+				looked = time.Now()
+			}
 		}
 	}
 }
@@ -254,6 +260,15 @@ func (e *Engine) forget(after uint64) uint64 {
 		e.log.Warn("closing files that are gone", "error", err)
 	}
 	return snapshot.Version()
+}
+
+func (e *Engine) sweepOrphans(ctx context.Context) {
+	files, err := e.catalog.SweepOrphans(ctx)
+	if err != nil && ctx.Err() == nil {
+		e.log.Warn("sweeping files that no commit named", "error", err)
+	} else if files > 0 {
+		e.log.Info("swept files that no commit named", "files", files)
+	}
 }
 
 func (e *Engine) sweep(ctx context.Context) {
