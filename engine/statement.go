@@ -80,7 +80,7 @@ func (s *Session) executeStatement(ctx context.Context, t *sql.Execute, text str
 	if err != nil {
 		return nil, err
 	}
-	untyped(args, t.Args)
+	untyped(args, given)
 	return s.dispatch(ctx, kept.Statement, text, args)
 }
 
