@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -263,6 +264,34 @@ func TestLargeWindows(t *testing.T) {
 		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<17
 		if _, err := collect(db.plan(t, sql), env); sqlerr.Code(err) != sqlerr.OutOfMemory {
 			t.Errorf("%s: %v, want SQLSTATE %s", sql, err, sqlerr.OutOfMemory)
+		}
+	}
+}
+
+// TestLongFrames compares aggregates over long frames with the same ones over joins.
+func TestLongFrames(t *testing.T) {
+	db := randomDB(19, 1500, 1, 0.1)
+	for _, q := range []struct{ calls, join string }{
+		{"sum(d), count(s), min(s), avg(f) filter (where f < 5), max(day), bool_or(b)", "u.id <= t.id"},
+		{"sum(d), count(s), min(s), avg(f) filter (where f < 5), max(day), bool_or(b) -- rows between unbounded preceding and 70 following", "u.id <= t.id + 70"},
+		{"sum(d), count(s), min(s), avg(f) filter (where f < 5), max(day), bool_or(b) -- range between 300 preceding and 200 preceding", "u.id between t.id - 300 and t.id - 200"},
+		{"sum(d), count(s), min(s), avg(f) filter (where f < 5), max(day), bool_or(b) -- rows between current row and unbounded following", "u.id >= t.id"},
+		{"sum(d), count(s), min(s), avg(f) filter (where f < 5), max(day), bool_or(b) -- partition", "u.id <= t.id and u.id / 400 = t.id / 400"},
+	} {
+		calls, frame, _ := strings.Cut(q.calls, " -- ")
+		over := "(order by id " + frame + ")"
+		if frame == "partition" {
+			over = "(partition by id / 400 order by id)"
+		}
+		var windows, folds []string
+		for _, c := range strings.Split(calls, ", ") {
+			windows = append(windows, c+" over "+over)
+			folds = append(folds, regexp.MustCompile(`\((\w+)\)`).ReplaceAllString(strings.ReplaceAll(c, "where f", "where u.f"), "(u.$1)"))
+		}
+		got := db.query(t, "select id, "+strings.Join(windows, ", ")+" from t", db.env(2), false)
+		want := db.query(t, "select t.id, "+strings.Join(folds, ", ")+" from t left join t u on "+q.join+" group by t.id", db.env(2), false)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s %s:\ngot  %s\nwant %s", calls, over, sprint(firstDifferent(got, want)), sprint(firstDifferent(want, got)))
 		}
 	}
 }

@@ -25,15 +25,22 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 			return nil, err
 		}
 		n := min(vec.BatchRows, s.n-from)
+		base, common, err := t.common(f, from, n)
+		if err != nil {
+			return nil, err
+		}
 		t.acc = c.Agg.New(s.w.ev)
 		t.acc.Grow(n)
+		if err := mergeRows(t.acc, common, base.rows, base.blocks); err != nil {
+			return nil, err
+		}
 		if err := s.mergeCarried(t.acc, min(n, int(s.bounds[1])-from)); err != nil {
 			return nil, err
 		}
 		for i := range int32(n) {
 			row := int32(from) + i
 			if c.Frame.Exclude == plan.ExcludeNoOthers {
-				t.cover(uint32(i), f.start[row], f.end[row])
+				t.cover(uint32(i), max(f.start[row], base.at[i/commonRows]), f.end[row])
 			} else {
 				for _, r := range s.ranges(c, f, row) {
 					t.cover(uint32(i), r[0], r[1])
@@ -57,6 +64,65 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 	return out.finish(), nil
 }
 
+// commonRows is how many consecutive rows are looked at for what their frames have in common.
+const commonRows = 64
+
+// commonParts is what frames of blocks of commonRows rows have in common.
+type commonParts struct {
+	at     []int32  // by block: up to where it is folded already; 0: not at all
+	rows   []uint32 // of the batch, those with a common part
+	blocks []int32  // of each of them
+}
+
+// common folds what the frames of a block share, once for all its rows: frames that begin at the same row, as those do
+// that begin with the partition, differ but in their ends. state is by block.
+func (t *treeFold) common(f frames, from, n int) (parts commonParts, state []*vec.Vector, err error) {
+	blocks := (n + commonRows - 1) / commonRows
+	parts.at = make([]int32, blocks)
+	if t.c.Frame.Exclude != plan.ExcludeNoOthers {
+		return parts, nil, nil
+	}
+	t.acc = t.c.Agg.New(t.s.w.ev)
+	t.acc.Grow(blocks)
+	for k := range blocks {
+		first, last := from+k*commonRows, from+min((k+1)*commonRows, n)
+		start, end := f.start[first], f.end[first]
+		for i := first; i < last && start >= 0; i++ {
+			if end = min(end, f.end[i]); f.start[i] != start {
+				start = -1
+			}
+		}
+		if end -= end % commonRows; start < 0 || end-start < commonRows {
+			continue
+		}
+		parts.at[k] = end
+		t.cover(uint32(k), start, end)
+		for i := first; i < last; i++ {
+			parts.rows, parts.blocks = append(parts.rows, uint32(i-from)), append(parts.blocks, int32(k))
+		}
+	}
+	if len(parts.rows) == 0 {
+		return parts, nil, nil
+	}
+	if err := t.flush(); err != nil {
+		return parts, nil, err
+	}
+	state, err = t.acc.SaveState(0, blocks)
+	return parts, state, err
+}
+
+// mergeRows merges row from[i] of the state into group groups[i].
+func mergeRows(acc extension.Accumulator, state []*vec.Vector, groups []uint32, from []int32) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	some := make([]*vec.Vector, len(state))
+	for i, v := range state {
+		some[i] = vec.Gather(v, from, nil)
+	}
+	return acc.MergeState(groups, some, len(groups))
+}
+
 // mergeCarried begins the first n groups with the state carried.
 func (s *windowShare) mergeCarried(acc extension.Accumulator, n int) error {
 	if s.carried == nil || n <= 0 {
@@ -66,11 +132,7 @@ func (s *windowShare) mergeCarried(acc extension.Accumulator, n int) error {
 	for i := range groups {
 		groups[i] = uint32(i)
 	}
-	state := make([]*vec.Vector, len(s.carried))
-	for i, v := range s.carried {
-		state[i] = vec.Gather(v, zeros, nil)
-	}
-	return acc.MergeState(groups, state, n)
+	return mergeRows(acc, s.carried, groups, zeros)
 }
 
 // treeLevels returns the states of each level above the rows.
