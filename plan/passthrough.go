@@ -1,8 +1,10 @@
 package plan
 
+import "slices"
+
 // dropPassthrough removes projections that only choose among their input's columns: since ids are unique, columns too
 // many do no harm, and pruning removes them. Where places matter, withInputs keeps the projection. Projections of
-// projections become one.
+// projections become one, and a scan whose columns are given other ids, as by a view, reads them under these.
 func dropPassthrough(_ *optimizer, n Node) Node {
 	return mapNode(n, func(n Node) Node {
 		p, ok := n.(*Project)
@@ -15,8 +17,36 @@ func dropPassthrough(_ *optimizer, n Node) Node {
 		if passesThrough(p) {
 			return p.Input
 		}
+		if s := renameScan(p); s != nil {
+			return s
+		}
 		return p
 	})
+}
+
+// renameScan returns the scan below a projection that only gives its columns other ids, with these; nil for another.
+func renameScan(p *Project) *Scan {
+	s, ok := p.Input.(*Scan)
+	if !ok {
+		return nil
+	}
+	to, refs := map[ColID]Col{}, map[ColID]Expr{}
+	for i, e := range p.Exprs {
+		r, ok := e.(*ColumnRef)
+		if !ok || refs[r.ID] != nil {
+			return nil
+		}
+		to[r.ID], refs[r.ID] = p.Columns[i], refTo(p.Columns[i])
+	}
+	c := *s
+	c.Columns = slices.Clone(s.Columns)
+	for i, col := range c.Columns {
+		if renamed, ok := to[col.ID]; ok {
+			c.Columns[i] = renamed
+		}
+	}
+	c.Filters = substituteList(s.Filters, refs)
+	return &c
 }
 
 func passesThrough(p *Project) bool {
