@@ -6,7 +6,7 @@
 #   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
 #   make tpc     TPC-H, TPC-DS and ClickBench's shapes checked against DuckDB at scale SCALE (default 1)
 #   make differential  random queries compared with PostgreSQL and DuckDB: QUERIES (default 20000) from SEED
-#   make chaos   the Postgres kill test for CHAOS_SECONDS (default 600) with SEED
+#   make chaos   the kill tests of Postgres and MongoDB for CHAOS_SECONDS (default 600) each with SEED
 #   make model   random lives of CDC tables: SEEDS (default 10000) from SEED on
 #   make soak    a CDC table under updates for SOAK_SECONDS (default 600) with SEED
 
@@ -67,7 +67,7 @@ bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
 chaos:
-	TIDEMARK_CHAOS_SECONDS=$(CHAOS_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 60m -run TestKills -v ./integration/postgres
+	TIDEMARK_CHAOS_SECONDS=$(CHAOS_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -p 1 -timeout 60m -run TestKills -v ./integration/postgres ./integration/mongodb
 
 tpc: venv
 	TIDEMARK_SCALE=$(SCALE) go test -count=1 -timeout 60m ./integration/benchmarks

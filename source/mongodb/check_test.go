@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -317,5 +318,17 @@ func TestCutConnectionsAndSilentServers(t *testing.T) {
 	m.settle()
 	if m.counts != (counts{inserts: 7}) {
 		t.Errorf("counted %+v", m.counts)
+	}
+}
+
+func TestTheReferencePageHasEveryOption(t *testing.T) {
+	page, err := os.ReadFile("../../docs/sources/mongodb.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, def := range optionDefs {
+		if !strings.Contains(string(page), "| `"+def.Name+"`") && !strings.Contains(string(page), ", `"+def.Name+"` | required") {
+			t.Errorf("docs/sources/mongodb.md does not have the option %s", def.Name)
+		}
 	}
 }

@@ -68,6 +68,8 @@ func TestSnapshotAndStreamBesideWritersHaveNoGapAndNoOverlap(t *testing.T) {
 	m.source.partDocuments = 500
 	ctx, cancel := context.WithCancel(background)
 	var writers sync.WaitGroup
+	defer writers.Wait()
+	defer cancel()
 	started := make(chan struct{}, 4)
 	for w := range 4 {
 		writers.Go(func() {
