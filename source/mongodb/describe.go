@@ -154,19 +154,23 @@ func (t *collection) advice(c config) string {
 	return fmt.Sprintf("run db.createCollection('%s') if it is still to come; the database has %s", c.collection, strings.Join(t.names[:min(len(t.names), most)], ", "))
 }
 
-// sampleDocuments is how many documents are looked at for misspelt columns.
-const sampleDocuments = 100
+// How much is looked at for misspelt columns.
+const (
+	sampleDocuments = 100
+	sampleBytes     = 4 << 20 // beside the last document
+)
 
 // checkNames looks at some documents for columns that differ from a field in capitals only: they would be NULL in every
 // row.
 func (c config) checkNames(ctx context.Context, client *mongo.Client, l *layout) error {
-	cursor, err := client.Database(c.database).Collection(c.collection).Find(ctx, bson.D{}, options.Find().SetLimit(sampleDocuments))
+	cursor, err := client.Database(c.database).Collection(c.collection).Find(ctx, bson.D{}, options.Find().SetLimit(sampleDocuments).SetBatchSize(sampleDocuments/10))
 	if err != nil {
 		return c.sourceError("looking at documents of the source", err)
 	}
 	defer cursor.Close(context.WithoutCancel(ctx))
-	fields := map[string]bool{}
-	for cursor.Next(ctx) {
+	fields, looked := map[string]bool{}, 0
+	for looked < sampleBytes && cursor.Next(ctx) {
+		looked += len(cursor.Current)
 		e, err := open(cursor.Current)
 		for ok := err == nil; ok; {
 			var name []byte

@@ -354,6 +354,36 @@ func TestLargeEventsAreSplitAndPutTogether(t *testing.T) {
 	m.settle()
 }
 
+// TestRunsOfLargeDocumentsAreBounded asks for any number of rows: what Next returns ends by size.
+func TestRunsOfLargeDocumentsAreBounded(t *testing.T) {
+	server := mongotest.Database(t)
+	docs := server.Collection("docs")
+	m := newMirror(t, server, target("*_id", vec.Int64Type, "doc", vec.JSONType), "document_column", "doc")
+	m.load()
+	m.follow()
+	const count, size = 150, 1 << 20
+	filler := strings.Repeat("x", size)
+	for i := range count {
+		insert(t, docs, bson.M{"_id": i, "filler": filler})
+	}
+	runs := 0
+	for m.counts.inserts < count {
+		c, err := m.next(10*time.Second, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == nil {
+			continue
+		}
+		if runs++; c.Rows()*size > runBytes+size {
+			t.Errorf("%d rows of a megabyte at once", c.Rows())
+		}
+	}
+	if runs < count*size/runBytes {
+		t.Errorf("%d runs", runs)
+	}
+}
+
 func TestManyWritersOfTheSameKeys(t *testing.T) {
 	server := mongotest.Database(t)
 	server.KeepImages("docs")
