@@ -296,6 +296,35 @@ func TestLongFrames(t *testing.T) {
 	}
 }
 
+// TestQuickWindows compares window functions with aggregates and calls that say the same.
+func TestQuickWindows(t *testing.T) {
+	db := randomDB(20, 700, 1, 0.1)
+	for _, over := range [][2]string{ // and one text for the keys to order by
+		{"order by k, s", "coalesce(k::text, '-') || coalesce(s, '-')"},
+		{"partition by k order by day", "coalesce(day::text, '-')"},
+		{"partition by k, b order by s desc, f", "coalesce(s, '-') || coalesce(f::text, '-')"},
+	} {
+		for _, q := range [][2]string{
+			{"rank() over (%)", "1 + count(*) over (% range between unbounded preceding and current row exclude group)"},
+			{"dense_rank() over (%)", "count(distinct key) over (%)"},
+			{"row_number() over (%, id)", "count(*) over (%, id rows unbounded preceding)"},
+			{"lag(s) over (%, id)", "lag(s, 1, null::text) over (%, id)"},
+			{"lead(d, 3) over (%, id)", "lead(d, 3, null::numeric(12, 2)) over (%, id)"},
+			{"lag(f, -2) over (%, id)", "lead(f, 2, null::float8) over (%, id)"},
+			{"lead(k, 0) over (%, id)", "k"},
+			{"lag(day, 100000) over (%, id)", "null::date"},
+		} {
+			sql := func(call string) string {
+				return "select id, " + strings.NewReplacer("%", over[0], "key", over[1]).Replace(call) + " from t"
+			}
+			got, want := db.query(t, sql(q[0]), db.env(2), false), db.query(t, sql(q[1]), db.env(2), false)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s:\ngot  %s\nwant %s", sql(q[0]), sprint(firstDifferent(got, want)), sprint(firstDifferent(want, got)))
+			}
+		}
+	}
+}
+
 // TestBlockJoins joins more rows than the budget holds where hashing does not part them.
 func TestBlockJoins(t *testing.T) {
 	db := randomDB(16, 1500, 900, 0.05)

@@ -56,6 +56,9 @@ func (s *windowShare) parts() int { return len(s.bounds) - 1 }
 // call computes one call for every row.
 func (s *windowShare) call(c *windowCall) (*vec.Vector, error) {
 	if c.Bound != nil {
+		if v, ok := s.quick(c); ok {
+			return v, nil
+		}
 		return s.function(c)
 	}
 	if wholePartition(c) && len(s.x.n.Order) == 0 || c.start.kind == plan.UnboundedPreceding && c.end.kind == plan.UnboundedFollowing && c.Frame.Exclude == plan.ExcludeNoOthers {
