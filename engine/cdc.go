@@ -124,10 +124,8 @@ func (e *Engine) dropAtSource(ctx context.Context, stream *catalog.Stream) error
 
 // alterCDCTable runs ALTER CDC TABLE.
 func (s *Session) alterCDCTable(ctx context.Context, t *sql.AlterCDCTable) (*Result, error) {
-	if s.tx == nil { // another engine may have attached a stream or taken the worker a moment ago
-		if _, err := s.engine.catalog.Refresh(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.catchUp(ctx); err != nil {
+		return nil, err
 	}
 	snapshot, release := s.snapshot()
 	defer release()

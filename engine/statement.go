@@ -20,8 +20,14 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.transactionStatement(ctx, t)
 	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.CreateSequence, *sql.AlterSequence,
 		*sql.CreateType, *sql.AlterEnum, *sql.Alter, *sql.Comment:
+		if err := s.catchUp(ctx); err != nil {
+			return nil, err
+		}
 		return s.define(ctx, statement, text)
 	case *sql.CreateStream:
+		if err := s.catchUp(ctx); err != nil {
+			return nil, err
+		}
 		return s.createStream(ctx, t)
 	case *sql.AlterCDCTable:
 		return s.alterCDCTable(ctx, t)
@@ -48,6 +54,16 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this kind of statement is not supported (%T)", statement).
 		Hintf("docs/sql/statements.md lists those that are").At(statement.Position())
+}
+
+// catchUp makes a statement that defines something see what other engines on the root committed a moment ago. A
+// transaction keeps to its snapshot.
+func (s *Session) catchUp(ctx context.Context) error {
+	if s.tx != nil {
+		return nil
+	}
+	_, err := s.engine.catalog.Refresh(ctx)
+	return err
 }
 
 // prepareStatement keeps a statement under a name.

@@ -392,6 +392,22 @@ func TestTwoResumesAtOnceLeaveOneWorker(t *testing.T) {
 	}
 }
 
+// TestDefinitionsOfAnotherEngineCountAtOnce defines on two engines in turn, each at once on what the other did.
+func TestDefinitionsOfAnotherEngineCountAtOnce(t *testing.T) {
+	h := newHouse(t)
+	_, second := h.open("second")
+	for range 10 {
+		Rows(t, h.s, `CREATE STREAM changes FROM SCRIPTED WITH ("table" = 'orders')`)
+		Rows(t, second, "CREATE CDC TABLE orders (id BIGINT, n BIGINT, note TEXT, PRIMARY KEY (id) NOT ENFORCED)")
+		Rows(t, h.s, "ALTER CDC TABLE orders ATTACH STREAM changes")
+		Rows(t, second, "ALTER CDC TABLE orders RESUME")
+		Rows(t, h.s, "ALTER TABLE orders RENAME TO renamed")
+		Rows(t, second, "ALTER CDC TABLE renamed DETACH STREAM")
+		Rows(t, h.s, "DROP TABLE renamed; DROP STREAM changes")
+		Rows(t, second, "CREATE TABLE renamed (a INTEGER); DROP TABLE renamed")
+	}
+}
+
 func TestRestrictionsOfReadMode(t *testing.T) {
 	h := newHouse(t)
 	h.table("")

@@ -195,6 +195,25 @@ func TestRenameMovesTheSeries(t *testing.T) {
 	}
 }
 
+// TestAnEarlyRenameMovesTheSeries renames a table at once after its worker started.
+func TestAnEarlyRenameMovesTheSeries(t *testing.T) {
+	for range 5 {
+		h := newHouse(t)
+		h.table("")
+		Rows(t, h.s, "ALTER CDC TABLE orders RESUME; ALTER TABLE orders RENAME TO purchases")
+		Until(t, "the new label", func() bool {
+			labels := labelled(t, h.engine)
+			for name := range labels {
+				if !strings.Contains(name, ",table=public.purchases,") {
+					return false
+				}
+			}
+			return len(labels) > 0
+		})
+		Rows(t, h.s, "ALTER CDC TABLE purchases SUSPEND")
+	}
+}
+
 func TestAFailedAppendCountsOnceAndNothingElse(t *testing.T) {
 	h := newHouse(t)
 	h.source.Commit(insert(1, 1, "x"))

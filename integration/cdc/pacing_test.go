@@ -1,7 +1,9 @@
 package cdc
 
 import (
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,5 +115,44 @@ func TestPagesOfAnAppendAreReadyForTheQueriesThatComeBack(t *testing.T) {
 	plan = strings.Join(Rows(t, h.s, "EXPLAIN ANALYZE SELECT max(note) FROM orders AT (VERSION => "+version+")"), "\n")
 	if !strings.Contains(plan, "pages decoded=2") {
 		t.Errorf("a page that nobody read was decoded:\n%s", plan)
+	}
+}
+
+// TestALoadUsesAsManyThreadsAsItMay copies the parts of a snapshot side by side, as many as append_max_threads says.
+func TestALoadUsesAsManyThreadsAsItMay(t *testing.T) {
+	for _, threads := range []int64{1, 3} {
+		h := newHouse(t)
+		var rows []scripted.Change // of five parts
+		for id := range int64(2500) {
+			rows = append(rows, insert(id, id, "new"))
+		}
+		h.source.Commit(rows...)
+		var active, most atomic.Int64
+		arrived, leave := make(chan struct{}, 10), make(chan struct{})
+		h.database.SetFault(func(stage scripted.Stage) error {
+			if stage != scripted.Copying {
+				return nil
+			}
+			n := active.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			arrived <- struct{}{}
+			<-leave
+			active.Add(-1)
+			return nil
+		})
+		h.table("")
+		Rows(t, h.s, fmt.Sprintf("SET execution.cdc.append_max_threads = %d", threads))
+		h.resume()
+		for range threads { // so many parts are being copied before one has ended
+			<-arrived
+		}
+		close(leave)
+		h.caughtUp(h.s)
+		h.same(h.s, "orders")
+		if n := most.Load(); n != threads {
+			t.Errorf("%d parts were copied at once, want %d", n, threads)
+		}
+		h.suspend()
 	}
 }

@@ -231,3 +231,47 @@ func TestTheFinalDrainGivesUp(t *testing.T) {
 	Expect(t, h.s, "SELECT staging_tablets > 0 FROM information_schema.tables WHERE table_name = 'orders'", "t")
 	h.same()
 }
+
+// TestSuspendLetsTheFinalDrainGoOn suspends a table in error whose drain is being retried: it goes on and ends its work.
+func TestSuspendLetsTheFinalDrainGoOn(t *testing.T) {
+	store, on, hits := failing(t, errstore.Matching("masks/", errstore.OpCreate))
+	h := newHouse(t, store)
+	for id := range int64(100) {
+		h.source.Commit(put(extension.Insert, id, id))
+	}
+	Rows(t, h.s, fmt.Sprintf(setUp, "1 hour"))
+	h.caughtUp()
+	h.source.Commit(put(extension.Update, 1, 2), put(extension.Delete, 2, 0))
+	h.caughtUp()
+	on.Store(true)
+	h.database.SetFault(func(stage scripted.Stage) error {
+		if stage == scripted.Reading {
+			return extension.Permanent(sqlerr.New(sqlerr.DatatypeMismatch, "the source changed"))
+		}
+		return nil
+	})
+	UntilRow(t, h.s, "SELECT state, last_error FROM information_schema.cdc_ingests", "error|the source changed")
+	Until(t, "an attempt to drain", func() bool { return hits.Load() > 0 })
+	Rows(t, h.s, "ALTER CDC TABLE orders SUSPEND")
+	Expect(t, h.s, "SELECT state, has_worker FROM information_schema.cdc_ingests", "error|t")
+	on.Store(false)
+	UntilRow(t, h.s, "SELECT staging_tablets FROM information_schema.tables WHERE table_name = 'orders'", "0")
+	UntilRow(t, h.s, "SELECT state, has_worker, last_error FROM information_schema.cdc_ingests", "error|f|the source changed")
+	h.same()
+}
+
+// TestACascadeThatFailsShows has its failure in last_error until one succeeds.
+func TestACascadeThatFailsShows(t *testing.T) {
+	store, on, _ := failing(t, errstore.Matching("masks/", errstore.OpCreate))
+	h := newHouse(t, store)
+	h.source.Commit(put(extension.Insert, 1, 1), put(extension.Insert, 2, 2))
+	Rows(t, h.s, fmt.Sprintf(setUp, "5 milliseconds"))
+	h.caughtUp()
+	on.Store(true)
+	h.source.Commit(put(extension.Update, 1, 3))
+	h.caughtUp()
+	UntilRow(t, h.s, "SELECT state, phase, last_error LIKE 'cascade: %no space left on device%' FROM information_schema.cdc_ingests", "enabled|streaming|t")
+	on.Store(false)
+	UntilRow(t, h.s, "SELECT state, last_error FROM information_schema.cdc_ingests", "enabled|NULL")
+	h.same()
+}
