@@ -41,7 +41,7 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 			return sqlerr.New(sqlerr.DependentObjects, "column %q is part of the PRIMARY INDEX and cannot be dropped", columns[at].Name).
 				Hintf("ALTER TABLE %s SET PRIMARY INDEX to other columns first", t.Name)
 		}
-		columns = slices.Delete(columns, at, at+1)
+		return s.dropColumn(ctx, t, at)
 	case sql.RenameColumn:
 		return s.renameColumn(ctx, t, at, action.NewName.Name)
 	case sql.SetDefault:
@@ -73,6 +73,24 @@ func (s *Session) pinDefault(e sql.Expr) error {
 	snapshot, release := s.snapshot()
 	defer release()
 	return s.pinSequences(snapshot, e)
+}
+
+// dropColumn drops a column and the sequence that numbers it.
+func (s *Session) dropColumn(ctx context.Context, t *catalog.Table, at int) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	alone := *t
+	alone.Columns = t.Columns[at : at+1]
+	numbered := owned(snapshot, &alone)
+	if err := s.putColumns(ctx, t, slices.Delete(slices.Clone(t.Columns), at, at+1), t.PrimaryIndex, 0); err != nil {
+		return err
+	}
+	for _, q := range numbered {
+		if err := s.commit(ctx, &catalog.DropSequence{Schema: q.Schema, Name: q.Name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func missingColumn(t *catalog.Table, name sql.Ident) error {
@@ -126,6 +144,16 @@ func (s *Session) addColumn(ctx context.Context, t *catalog.Table, action sql.Al
 }
 
 func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {
+	def, numbered, err := s.addedSerial(t, *action.Def)
+	if err != nil {
+		return err
+	}
+	if numbered != nil {
+		if err := s.commit(ctx, numbered); err != nil {
+			return err
+		}
+		action.Def = &def
+	}
 	column, err := s.columnOf(*action.Def)
 	if err != nil {
 		return err

@@ -71,6 +71,8 @@ func (s *Session) comment(snapshot *catalog.Snapshot, statement sql.Statement) e
 		_, err = findSequence(snapshot, s.searchPath(), t.Name)
 	case sql.IndexObject:
 		_, _, err = s.index(snapshot, t.Name)
+	case sql.TypeObject:
+		_, err = s.userType(snapshot, t.Name)
 	case sql.SchemaObject:
 		if name := known(snapshot, t.Name.Last().Name); !snapshot.HasSchema(name) {
 			err = sqlerr.New(sqlerr.InvalidSchema, "schema %q does not exist", name).Hintf("SHOW SCHEMAS lists those that do")
@@ -104,11 +106,20 @@ func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t
 		return done(tag), nil
 	}
 	edit := &catalog.CreateTable{ID: tablet.NewTableID(), IfNotExists: t.IfNotExists, PrimaryIndexNames: identNames(t.PrimaryIndex)}
+	t, numbered, err := s.serialColumns(snapshot, t, o, edit.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(numbered) > 0 {
+		if snapshot, err = snapshot.Preview(numbered...); err != nil {
+			return nil, err
+		}
+	}
 	edit.Definition, err = s.definition(ctx, snapshot, t, o, edit.ID)
 	if err != nil {
 		return nil, err
 	}
-	edits := s.replacing(snapshot, t, o)
+	edits := append(s.replacing(snapshot, t, o), numbered...)
 	return done(tag), s.commit(ctx, append(edits, edit)...)
 }
 
@@ -134,10 +145,15 @@ func (s *Session) replacing(snapshot *catalog.Snapshot, t *sql.CreateTable, o ob
 	if !t.OrReplace {
 		return nil
 	}
-	if old, err := snapshot.Table(o.schema, o.name); err == nil {
-		return []catalog.Edit{&catalog.DropTable{Table: old.ID}}
+	old, err := snapshot.Table(o.schema, o.name)
+	if err != nil {
+		return nil
 	}
-	return nil
+	edits := []catalog.Edit{&catalog.DropTable{Table: old.ID}}
+	for _, q := range owned(snapshot, old) {
+		edits = append(edits, &catalog.DropSequence{Schema: q.Schema, Name: q.Name})
+	}
+	return edits
 }
 
 // definition turns the syntax of CREATE TABLE into the catalog's definition.
@@ -192,9 +208,9 @@ func (s *Session) columnOf(c sql.ColumnDef) (tablet.Column, error) {
 	if column.Type, err = s.typeOf(c.Type); err != nil {
 		return column, err
 	}
-	if c.Generated != nil || c.Identity {
-		return column, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: generated and identity columns are not supported", c.Name.Name).
-			Hintf("compute the value in the INSERT").At(c.Name.Pos)
+	if c.Generated != nil {
+		return column, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: generated columns are not supported", c.Name.Name).
+			Hintf("compute the value in the INSERT, or in a view").At(c.Name.Pos)
 	}
 	for _, k := range c.Constraints {
 		switch k.Kind {

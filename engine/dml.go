@@ -127,6 +127,13 @@ func (s *Session) truncate(ctx context.Context, snapshot *catalog.Snapshot, t *s
 			tables = append(tables, by)
 		}
 		edits = append(edits, &catalog.Truncate{Table: table.ID, SchemaVersion: table.SchemaVersion})
+		if t.Restart {
+			anew, err := s.restart(ctx, snapshot, table)
+			if err != nil {
+				return nil, err
+			}
+			edits = append(edits, anew...)
+		}
 	}
 	return done("TRUNCATE TABLE"), s.commit(ctx, edits...)
 }

@@ -198,6 +198,9 @@ func releaseReferences(snapshot *catalog.Snapshot, edits []catalog.Edit, cascade
 		case *catalog.DropTable:
 			if t, ok := snapshot.TableByID(e.Table); ok {
 				add(t)
+				for _, q := range owned(snapshot, t) {
+					edits = append(edits, &catalog.DropSequence{Schema: q.Schema, Name: q.Name})
+				}
 			}
 		case *catalog.DropSchema:
 			for t := range snapshot.Tables(e.Name) {

@@ -30,10 +30,12 @@ type ColumnDef struct {
 	Type        TypeName
 	Collation   Name
 	NotNull     bool
-	Null        bool // NULL was written
-	Default     Expr // or nil
-	Generated   Expr // GENERATED ALWAYS AS (...) [STORED], or nil
-	Identity    bool // GENERATED ... AS IDENTITY
+	Null        bool            // NULL was written
+	Default     Expr            // or nil
+	Generated   Expr            // GENERATED ALWAYS AS (...) [STORED], or nil
+	Identity    bool            // GENERATED ... AS IDENTITY
+	Always      bool            // of Identity: ALWAYS, not BY DEFAULT
+	Sequence    SequenceOptions // of Identity
 	Constraints []Constraint
 }
 

@@ -156,12 +156,18 @@ func (p *parser) columnDef() ColumnDef {
 
 func (p *parser) generated(c *ColumnDef) {
 	p.expect("generated")
-	if !p.accept("always") {
+	always := p.accept("always")
+	if !always {
 		p.expect("by", "default")
 	}
 	p.expect("as")
 	if p.accept("identity") {
-		c.Identity = true
+		c.Identity, c.Always = true, always
+		if p.atSymbol("(") {
+			at := p.open("(")
+			c.Sequence = p.someSequenceOptions()
+			p.close(")", at)
+		}
 		return
 	}
 	at := p.open("(")

@@ -103,7 +103,13 @@ func (pr *printer) column(c *ColumnDef) {
 		pr.put(" DEFAULT ")
 		pr.expr(c.Default, precOperator)
 	}
-	pr.when(c.Identity, " GENERATED ALWAYS AS IDENTITY")
+	if c.Identity {
+		pr.put(" GENERATED ")
+		pr.when(c.Always, "ALWAYS")
+		pr.when(!c.Always, "BY DEFAULT")
+		pr.put(" AS IDENTITY")
+		pr.identityOptions(&c.Sequence)
+	}
 	if c.Generated != nil {
 		pr.clause(" GENERATED ALWAYS AS (", c.Generated)
 		pr.put(") STORED")

@@ -1,6 +1,9 @@
 package sql
 
-import "strconv"
+import (
+	"reflect"
+	"strconv"
+)
 
 func (pr *printer) sequence(s Statement) {
 	switch s := s.(type) {
@@ -50,6 +53,16 @@ func (pr *printer) alterEnum(s *AlterEnum) {
 		pr.put(" AFTER ")
 		pr.string(s.After)
 	}
+}
+
+// identityOptions prints the options of an identity column in parentheses, when there are any.
+func (pr *printer) identityOptions(o *SequenceOptions) {
+	if reflect.ValueOf(*o).IsZero() {
+		return
+	}
+	pr.put(" (")
+	pr.sequenceOptions(o)
+	pr.put(")")
 }
 
 func (pr *printer) sequenceOptions(o *SequenceOptions) {
