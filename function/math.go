@@ -255,6 +255,20 @@ func integerFunctions() []*extension.ScalarFunc {
 				}
 				return int64(n), nil
 			}))),
+		immutable(def("within_type", "A number that lies between two others, else an error that names the type: what casts to TINYINT and the like check with",
+			ex("within_type(5, -128, 127, 'tinyint')", "5")),
+			on(signature(int8, int8, int8, textT), int8, func(c *call) (*vec.Vector, error) {
+				x, xm := fixed[int64](c.args[0])
+				low, lm := fixed[int64](c.args[1])
+				high, hm := fixed[int64](c.args[2])
+				name, out := textsOf(c.args[3]), make([]int64, c.n)
+				for i := range out {
+					if out[i] = x[i&xm]; c.ok(i) && (out[i] < low[i&lm] || out[i] > high[i&hm]) {
+						return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", name.str(i))
+					}
+				}
+				return vec.FlatOf(int8, out, nil), nil
+			})),
 		immutable(def("width_bucket", "Number of the histogram's bucket that a value falls into", ex("width_bucket(5, 0, 10, 5)", "3")),
 			on(signature(float8, float8, float8, int4), int4, boxed(int4, widthBucket))),
 		immutable(def("even", "Round away from zero to an even whole number", ex("even(2.1)", "4")), on(signature(float8), float8, map1(float8, func(x float64) float64 {

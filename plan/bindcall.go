@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -179,7 +180,27 @@ func (x *exprBinder) cast(e *sql.Cast) Expr {
 	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {
 		return x.scalar("left", []Expr{out, &Const{Value: vec.IntValue(vec.Int32Type, int64(n))}}, e.Pos)
 	}
+	if r, ok := narrowRanges[e.Type.Name]; ok && len(e.Type.Dims) == 0 {
+		return x.narrow(out, r, e)
+	}
 	return out
+}
+
+// narrowRanges are the values of types that a wider one stands for.
+var narrowRanges = map[string][2]int64{"tinyint": {math.MinInt8, math.MaxInt8}, "int1": {math.MinInt8, math.MaxInt8},
+	"utinyint": {0, math.MaxUint8}, "usmallint": {0, math.MaxUint16}, "uinteger": {0, math.MaxUint32}}
+
+// narrow refuses values outside a range; TRY_CAST makes them NULL.
+func (x *exprBinder) narrow(value Expr, r [2]int64, e *sql.Cast) Expr {
+	t := value.Type()
+	low, high := intConst(r[0]), intConst(r[1])
+	if e.Try {
+		wide := castTo(value, vec.Int64Type)
+		inside := &And{Args: []Expr{&Compare{Op: Ge, Left: wide, Right: low}, &Compare{Op: Le, Left: wide, Right: high}}}
+		return &Case{When: []Expr{inside}, Then: []Expr{value}, Else: &Const{Value: vec.NullValue(t)}, T: t}
+	}
+	name := &Const{Value: vec.StringValue(vec.TextType, e.Type.Name)}
+	return castTo(x.scalar("within_type", []Expr{castTo(value, vec.Int64Type), low, high, name}, e.Pos), t)
 }
 
 func (x *exprBinder) castTo(arg Expr, t vec.Type, e *sql.Cast) Expr {

@@ -86,7 +86,13 @@ func (b *binder) typedString(e *sql.TypedString) Expr {
 	if e.Type.Interval != "" {
 		text = intervalText(text, e.Type.Interval, e.Pos)
 	}
-	return b.parse(t, text, e.Pos)
+	out := b.parse(t, text, e.Pos)
+	if r, ok := narrowRanges[e.Type.Name]; ok {
+		if c, ok := out.(*Const); ok && (c.Value.I < r[0] || c.Value.I > r[1]) {
+			fail(e.Pos, sqlerr.NumericOutOfRange, "%s out of range", e.Type.Name)
+		}
+	}
+	return out
 }
 
 // intervalText gives a bare number of INTERVAL '1' DAY its unit.

@@ -69,6 +69,7 @@ def main():
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")  # which would go to the answers
     for line in sys.stdin:
         try:
             reply = run(connection, json.loads(line))
