@@ -397,7 +397,7 @@ public class CdcServer extends MemoryBackend {
 
     public static void main(String[] a) throws Exception {
         CdcServer b = new CdcServer();
-        b.version(new V(List.of(6, 0, 0), 17));
+        b.version(new V(List.of(7, 0, 0), 21));
         MongoServer s = new MongoServer(b);
         s.enableOplog();
         s.bind(new InetSocketAddress("127.0.0.1", a.length > 0 ? Integer.parseInt(a[0]) : 0), 1, 64); // an awaiting getMore blocks its worker
