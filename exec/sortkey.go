@@ -232,14 +232,22 @@ func addWide(out []sortEntry, v *vec.Vector, s sortSpec, bit int) {
 
 // addBytes adds the first bytes of strings, zeros after their end.
 func addBytes(out []sortEntry, v *vec.Vector, s sortSpec, bit int) {
-	var buf [entryKeyBytes]byte
+	nulls, p := v.MayHaveNulls(), v
+	if v.Form == vec.Dictionary {
+		p = v.Dict
+	}
 	for i := range out {
-		if v.IsNull(i) {
+		if nulls && v.IsNull(i) {
 			continue
 		}
-		clear(buf[:])
-		copy(buf[:], v.Bytes(i))
-		hi, lo := binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:])
+		row := i
+		switch v.Form {
+		case vec.Dictionary:
+			row = int(v.Index[i])
+		case vec.Constant:
+			row = 0
+		}
+		hi, lo := firstBytes(p.Data, int(p.Offsets[row]), int(p.Offsets[row+1]))
 		if s.desc {
 			hi, lo = ^hi, ^lo
 		}
@@ -248,6 +256,25 @@ func addBytes(out []sortEntry, v *vec.Vector, s sortSpec, bit int) {
 			out[i].put(lo, bit+64, 64)
 		}
 	}
+}
+
+// firstBytes returns the first bytes of data[from:to], big endian, zeros after the end.
+func firstBytes(data []byte, from, to int) (hi, lo uint64) {
+	n := to - from
+	if from+entryKeyBytes > len(data) {
+		var buf [entryKeyBytes]byte
+		copy(buf[:], data[from:to])
+		return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:])
+	}
+	b := data[from : from+entryKeyBytes]
+	hi, lo = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	switch { // a shift by 64 gives 0
+	case n < 8:
+		return hi &^ (^uint64(0) >> (8 * n)), 0
+	case n < entryKeyBytes:
+		return hi, lo &^ (^uint64(0) >> (8 * (n - 8)))
+	}
+	return hi, lo
 }
 
 // sort orders entries of rows of cols; equal rows keep their order. scratch is memory to use, returned for reuse.
