@@ -88,12 +88,13 @@ class Tidemark:
         self.ask(f"CREATE {kind} {table} AS SELECT * FROM read_parquet('{file}')")
 
     def mask(self, table, file, percent):
-        """Adds percent % more rows, marked by a column, and deletes them."""
-        self.ask(f"CREATE TABLE {table} AS SELECT *, false AS spare FROM read_parquet('{file}') "
-                 f"UNION ALL SELECT *, true FROM (SELECT * FROM read_parquet('{file}') LIMIT "
-                 f"(SELECT CAST(count(*) * {percent} / 100 AS BIGINT) FROM read_parquet('{file}')))")
+        """Makes the table with copies of percent % of its rows among the others, and deletes them."""
+        numbered = f"SELECT *, row_number() OVER () AS place FROM read_parquet('{file}')"
+        self.ask(f"CREATE TABLE {table} AS WITH numbered AS ({numbered}) SELECT *, false AS spare FROM numbered UNION ALL "
+                 f"SELECT *, true FROM numbered WHERE place * 7919 % 1000 < {10 * percent} ORDER BY place, spare")
         self.ask(f"DELETE FROM {table} WHERE spare")
-        self.ask(f"ALTER TABLE {table} DROP COLUMN spare")
+        for column in "spare", "place":
+            self.ask(f"ALTER TABLE {table} DROP COLUMN {column}")
 
     def close(self):
         self.process.stdin.close()
