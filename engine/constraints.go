@@ -271,7 +271,7 @@ func eachColumn(e sql.Expr, fn func(*sql.Column)) {
 	})
 }
 
-// quoted returns a name as it is written in SQL.
+// quoted returns a name as it is written in SQL, in quotes where it needs them.
 func quoted(name string) string {
 	return sql.Text(&sql.Column{Name: sql.Name{{Name: name, Quoted: true}}})
 }
@@ -296,7 +296,7 @@ func renamed(text, from, to string) (string, error) {
 	eachColumn(e, func(c *sql.Column) {
 		if c.Name[0].Name == from {
 			c.Name = slices.Clone(c.Name)
-			c.Name[0] = sql.Ident{Name: to, Quoted: true}
+			c.Name[0] = sql.Ident{Name: to}
 		}
 	})
 	return sql.Text(e), nil

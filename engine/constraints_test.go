@@ -164,3 +164,14 @@ func TestSerialColumns(t *testing.T) {
 	rows(t, s, "CREATE OR REPLACE TABLE t (id SERIAL); DROP TABLE t")
 	expect(t, s, "SELECT count(*) FROM information_schema.sequences", "0")
 }
+
+func TestKeysOfColumnsWithOddNames(t *testing.T) {
+	_, s := open(t, engine.Options{})
+	rows(t, s, `CREATE TABLE t ("Order" INTEGER UNIQUE, "select" INTEGER, x INTEGER, UNIQUE ("select", x)); INSERT INTO t VALUES (1, 1, 1)`)
+	refuses(t, s, "INSERT INTO t VALUES (1, 2, 2)", sqlerr.UniqueViolation, `"t_Order_key"`)
+	rows(t, s, `CREATE UNIQUE INDEX i ON t (x); ALTER TABLE t RENAME COLUMN x TO "from"`)
+	refuses(t, s, "INSERT INTO t VALUES (2, 1, 1)", sqlerr.UniqueViolation, `"t_select_x_key"`)
+	tag(t, s, `INSERT INTO t VALUES (2, 2, 1) ON CONFLICT ("from") DO NOTHING`, "INSERT 0 0")
+	tag(t, s, `INSERT INTO t VALUES (2, 1, 1) ON CONFLICT ("from", "select") DO UPDATE SET "Order" = 7`, "INSERT 0 1")
+	expect(t, s, `SELECT "Order" FROM t`, "7")
+}
