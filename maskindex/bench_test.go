@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -191,69 +192,81 @@ func randomRows(rows, n int) *roaring.Bitmap {
 }
 
 // BenchmarkResolve resolves an append of 20k keys over a base of 10M rows, with and without a window of 30 such
-// appends before it.
+// appends before it. TIDEMARK_LARGE=1 adds appends of 20k and 600k keys over 100M rows, which takes 4 GB of memory.
 func BenchmarkResolve(b *testing.B) {
-	const n, k = 10 << 20, 20_000
 	for _, shape := range []string{"random", "sequential"} {
-		run := benchRun(b, shape, n)
-		all := benchKeys(shape, n)
-		held := map[string]*File{"run": run}
-		files := NewFiles(func(_ context.Context, name string) (*File, error) { return held[name], nil })
-		var tablets []Tablet
-		for _, t := range run.Tablets() {
-			tablets = append(tablets, Tablet{ID: t.ID, Rows: t.Rows, Committed: randomRows(int(t.Rows), int(t.Rows)/100)})
+		benchResolve(b, shape, 10<<20, 20_000, 0, 30)
+	}
+	if os.Getenv("TIDEMARK_LARGE") != "" {
+		benchResolve(b, "random", 100<<20, 20_000, 0)
+		benchResolve(b, "random", 100<<20, 600_000, 0)
+	}
+}
+
+func benchResolve(b *testing.B, shape string, n, k int, windows ...int) {
+	run := benchRun(b, shape, n)
+	all := benchKeys(shape, n)
+	held := map[string]*File{"run": run}
+	files := NewFiles(func(_ context.Context, name string) (*File, error) { return held[name], nil })
+	var tablets []Tablet
+	for _, t := range run.Tablets() {
+		tablets = append(tablets, Tablet{ID: t.ID, Rows: t.Rows, Committed: randomRows(int(t.Rows), int(t.Rows)/100)})
+	}
+	base, err := NewBase("b", tablets, []string{"run"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	set := Set{Table: 1, Base: base}
+	for i := range slices.Max(windows) + 1 {
+		keys := &Keys{}
+		seen := map[uint64]bool{}
+		for len(keys.Hi) < k {
+			h := all.Hi[r.IntN(n)]
+			if !seen[h] {
+				seen[h] = true
+				keys.Hi = append(keys.Hi, h)
+			}
 		}
-		base, err := NewBase("b", tablets, []string{"run"})
+		id := uint64(1000 + i)
+		name := fmt.Sprint(id)
+		buf := sidecarBytes(b, id, keys, nil)
+		if held[name], err = OpenReader(name, byteReader(buf), int64(len(buf))); err != nil {
+			b.Fatal(err)
+		}
+		set.Staging = append(set.Staging, Tablet{ID: id, Rows: uint32(k), Keys: name, Append: uint64(i)})
+	}
+	name := fmt.Sprintf("%s/rows=%dM/keys=%dk", shape, n>>20, k/1000)
+	for _, window := range windows {
+		before := set
+		before.Staging = set.Staging[:window]
+		prev, err := extend(context.Background(), files, defaultLimits, bare(before), before)
 		if err != nil {
 			b.Fatal(err)
 		}
-		r := rand.New(rand.NewPCG(5, 6))
-		set := Set{Table: 1, Base: base}
-		for i := range 31 {
-			keys := &Keys{}
-			seen := map[uint64]bool{}
-			for len(keys.Hi) < k {
-				h := all.Hi[r.IntN(n)]
-				if !seen[h] {
-					seen[h] = true
-					keys.Hi = append(keys.Hi, h)
-				}
-			}
-			id := uint64(1000 + i)
-			name := fmt.Sprint(id)
-			buf := sidecarBytes(b, id, keys, nil)
-			if held[name], err = OpenReader(name, byteReader(buf), int64(len(buf))); err != nil {
-				b.Fatal(err)
-			}
-			set.Staging = append(set.Staging, Tablet{ID: id, Rows: k, Keys: name, Append: uint64(i)})
-		}
-		for _, window := range []int{0, 30} {
-			before := set
-			before.Staging = set.Staging[:window]
-			prev, err := extend(context.Background(), files, defaultLimits, bare(before), before)
-			if err != nil {
-				b.Fatal(err)
-			}
-			after := set
-			after.Staging = set.Staging[:window+1]
-			b.Run(fmt.Sprintf("%s/window=%d", shape, window), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := extend(context.Background(), files, defaultLimits, prev, after); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/k, "ns/key")
-			})
-		}
-		b.Run(shape+"/whole-window", func(b *testing.B) {
+		after := set
+		after.Staging = set.Staging[:window+1]
+		b.Run(fmt.Sprintf("%s/window=%d", name, window), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := extend(context.Background(), files, defaultLimits, bare(set), set); err != nil {
+				if _, err := extend(context.Background(), files, defaultLimits, prev, after); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/k/31, "ns/key")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k), "ns/key")
+			b.ReportMetric(float64(run.size)/float64(n), "index-B/row")
 		})
 	}
+	if len(windows) == 1 {
+		return
+	}
+	b.Run(name+"/whole-window", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := extend(context.Background(), files, defaultLimits, bare(set), set); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k)/float64(len(set.Staging)), "ns/key")
+	})
 }
 
 func BenchmarkMaskWords(b *testing.B) {

@@ -30,6 +30,8 @@ func main() {
 	upsert := flag.Bool("upsert", false, "measure keeping one live row per key: the work of peers.py, and nothing else")
 	reader := flag.Bool("reader", false, "with -upsert: run q1 in a second session meanwhile")
 	latency := flag.Bool("latency", false, "measure how old changes are when they are committed, without cascades and with them, and nothing else")
+	sustained := flag.Bool("sustained", false, "measure random-key changes with cascades and a reader, in each of -modes, and nothing else")
+	modes := flag.String("modes", "read,write", "with -sustained: merge modes")
 	rate := flag.Int("rate", 20000, "with -latency: changes a second")
 	flag.Parse()
 	if *root == "" {
@@ -42,6 +44,12 @@ func main() {
 		n, err := strconv.Atoi(strings.Split(*rows, ",")[0])
 		check(err)
 		measureLatency(filepath.Join(*root, "latency"), n, *rate, 3, 20*time.Second)
+		return
+	}
+	if *sustained {
+		n, err := strconv.Atoi(strings.Split(*rows, ",")[0])
+		check(err)
+		measureSustained(filepath.Join(*root, "sustained"), n, time.Minute, strings.Split(*modes, ","))
 		return
 	}
 	if *upsert {
@@ -164,12 +172,13 @@ func measureAppends(root string, n, batch, appends int, profile string) {
 	fmt.Printf("rows %10d | load %6.2f s, %.2f M rows/s", n, loaded.Sub(started).Seconds(), float64(n)/loaded.Sub(started).Seconds()/1e6)
 	defer profiled(profile)()
 	from := h.position()
-	began := time.Now()
+	began, used := time.Now(), cpuTime()
 	h.waitFor(func() bool { return h.position() >= limit-batch })
 	took := time.Since(began)
+	used = cpuTime() - used
 	changes := h.position() - from
-	fmt.Printf(" | %d changes in %.2f s: %.0f changes/s, %.2f ms an append of %d\n", changes, took.Seconds(),
-		float64(changes)/took.Seconds(), took.Seconds()*1e3/float64(changes)*float64(batch), batch)
+	fmt.Printf(" | %d changes in %.2f s: %.0f changes/s, %.2f ms an append of %d, CPU %.2f\n", changes, took.Seconds(),
+		float64(changes)/took.Seconds(), took.Seconds()*1e3/float64(changes)*float64(batch), batch, used.Seconds()*1e3/float64(changes)*float64(batch))
 }
 
 var queries = []struct{ name, text string }{
