@@ -1,5 +1,5 @@
-// Package catalog keeps what a data root is: its schemas, tables, views, streams and settings, the tablets of every
-// table, and the state of every ingest, in one log of commits that several processes share.
+// Package catalog keeps what a data root is: its schemas, tables, views, sequences, types, streams and settings, the
+// tablets of every table, and the state of every ingest, in one log of commits that several processes share.
 //
 // # Concepts
 //
