@@ -39,10 +39,12 @@ func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Bu
 	}
 	defer changes.Close()
 	pieces := make(chan piece)
+	var last error // set before pieces is closed: what ends the stream once they are written
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
+	g.Go(func() (err error) {
 		defer close(pieces)
-		return w.read(ctx, changes, pieces)
+		last, err = w.read(ctx, changes, pieces)
+		return err
 	})
 	g.Go(func() error {
 		a := &appender{worker: w, changes: changes, budget: budget}
@@ -53,6 +55,9 @@ func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Bu
 			if err := a.take(ctx, p); err != nil {
 				return err
 			}
+		}
+		if last != nil {
+			return last
 		}
 		if w.yielding() {
 			return errYielded
@@ -78,12 +83,13 @@ func (w *Worker) watch(ctx context.Context) error {
 	}
 }
 
-// read cuts the changes into windows, until the worker is to yield.
-func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- piece) error {
+// read cuts the changes into windows, until the worker is to yield. A failure that no retry heals comes back as last
+// after the transactions before it went out: nobody reads them again.
+func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- piece) (last, err error) {
 	var types []vec.Type
 	table, err := w.current()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range table.Columns {
 		types = append(types, c.Type)
@@ -100,13 +106,17 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 		started := time.Now()
 		win, err := w.readWindow(ctx, changes, &window{types: types}, started, send)
 		if err != nil {
-			return &appendError{err, started}
+			err = &appendError{err, started}
+			if !extension.IsPermanent(err) || !win.cut() {
+				return nil, err
+			}
+			last = err
 		}
-		if err := send(piece{win, started, false}); err != nil {
-			return err
+		if err := send(piece{win, started, false}); err != nil || last != nil {
+			return last, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // readWindow reads until the window's time is over or it holds its number of events, and on to the next boundary. What
@@ -125,17 +135,17 @@ func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *
 		}
 		c, err := changes.Next(ctx, wait, max(1, left))
 		if err != nil {
-			return nil, err
+			return win, err
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return win, ctx.Err()
 		}
 		if c != nil {
 			win.add(c)
 		}
 		if win.bytes > pacing.MemoryBytes {
 			if err := send(piece{win, started, true}); err != nil {
-				return nil, err
+				return win, err
 			}
 			win = win.next()
 		}

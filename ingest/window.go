@@ -27,6 +27,14 @@ type window struct {
 	commitTime time.Time          // of the newest boundary that has one
 	open       bool               // changes after the newest boundary are held
 	moved      bool               // there was a boundary
+	whole      *tally             // at the newest boundary, nil when that was in an earlier part of the append
+}
+
+// tally is how much a window held at a boundary.
+type tally struct {
+	parts, rows               int
+	bytes                     int64
+	inserts, updates, deletes int64
 }
 
 // add takes over c.
@@ -44,10 +52,25 @@ func (w *window) add(c *extension.Changes) {
 	w.open = !c.Boundary && (w.open || c.Rows() > 0)
 	if c.Boundary {
 		w.position, w.moved = c.Position, true
+		w.whole = &tally{len(w.parts), w.rows, w.bytes, w.inserts, w.updates, w.deletes}
 		if !c.CommitTime.IsZero() {
 			w.commitTime = c.CommitTime
 		}
 	}
+}
+
+// cut takes off what is held after the newest boundary, and reports whether what is left ends at one.
+func (w *window) cut() bool {
+	if !w.open {
+		return w.moved
+	}
+	t := w.whole
+	if t == nil {
+		return false
+	}
+	w.parts, w.rows, w.bytes, w.open = w.parts[:t.parts], t.rows, t.bytes, false
+	w.inserts, w.updates, w.deletes = t.inserts, t.updates, t.deletes
+	return true
 }
 
 // events returns how many change events the append holds so far.

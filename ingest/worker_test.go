@@ -335,6 +335,64 @@ func TestFailuresEndInStateError(t *testing.T) {
 	}
 }
 
+// interrupted wraps the generator with a stream that fails for good once it delivered a number of transactions, the
+// last of them without its end.
+func interrupted(transactions int, failure error) *extension.SourceDef {
+	def := *generator.Source()
+	open := def.Open
+	def.Open = func(ctx context.Context, req extension.OpenRequest) (extension.Source, error) {
+		s, err := open(ctx, req)
+		return &interruptedSource{s, transactions, failure}, err
+	}
+	return &def
+}
+
+type interruptedSource struct {
+	extension.Source
+	left    int
+	failure error
+}
+
+func (s *interruptedSource) Stream(ctx context.Context, from extension.Position) (extension.Stream, error) {
+	changes, err := s.Source.Stream(ctx, from)
+	return &interruptedStream{changes, s.left, s.failure}, err
+}
+
+type interruptedStream struct {
+	extension.Stream
+	left    int
+	failure error
+}
+
+func (s *interruptedStream) Next(ctx context.Context, wait time.Duration, maxRows int) (*extension.Changes, error) {
+	if s.left == 0 {
+		return nil, s.failure
+	}
+	c, err := s.Stream.Next(ctx, wait, 20)
+	if err == nil && c != nil && c.Boundary && c.Rows() > 0 {
+		if s.left--; s.left == 0 {
+			c.Boundary = false
+		}
+	}
+	return c, err
+}
+
+func TestWhatCommittedBeforeAPermanentFailureIsApplied(t *testing.T) {
+	failure := extension.Permanent(errors.New("the next change does not fit"))
+	h := newHouse(t, options())
+	loader, _ := h.worker(generator.Source(), 500)
+	h.runUntil(loader, 2000)
+	before := h.position()
+	w, _ := h.worker(interrupted(4, failure), 1_000_000)
+	if err := w.Run(t.Context()); !errors.Is(err, failure) {
+		t.Fatalf("Run = %v, want the failure", err)
+	}
+	if got := h.position() - before; got != 3*50 {
+		t.Errorf("%d changes were applied before the failure, want three transactions of 50", got)
+	}
+	h.verify()
+}
+
 func TestAnotherStreamReseeds(t *testing.T) {
 	h := newHouse(t, options("limit", "3000"))
 	w, _ := h.worker(generator.Source(), 500)
