@@ -53,7 +53,6 @@ type mirror struct {
 	rows       map[string]string
 	counts     counts
 	boundaries int
-	lazy       bool // positions are not acknowledged
 	logged     []string
 }
 
@@ -177,9 +176,7 @@ func (m *mirror) next(wait time.Duration, maxRows int) (*extension.Changes, erro
 	if c.Boundary {
 		m.boundaries++
 		m.at = c.Position
-		if !m.lazy {
-			m.stream.Ack(c.Position)
-		}
+		m.stream.Ack(c.Position)
 	}
 	return c, nil
 }

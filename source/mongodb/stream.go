@@ -46,8 +46,7 @@ type stream struct {
 	at       time.Time     // when that was
 	logged   time.Time     // when misfits were last reported
 	silent   time.Duration // waited for the server since it last said something
-	acks     *acks
-	err      error // ended the stream
+	err      error         // ended the stream
 }
 
 // newStream opens the change stream at the position.
@@ -71,7 +70,7 @@ func (s *source) newStream(ctx context.Context, from extension.Position) (*strea
 	ids.seen.Store(uint32(at.Family))
 	out := &stream{
 		source: s, table: t, run: &run{rows: newRows(s.config, l, ids)}, feed: startFeed(changes), handled: true,
-		place: at.Token, whole: at.Whole, scanned: at, reported: at, at: time.Now(), logged: time.Now(), acks: newAcks(),
+		place: at.Token, whole: at.Whole, scanned: at, reported: at, at: time.Now(), logged: time.Now(),
 	}
 	out.last.time = at.Time
 	if len(at.Token) == 0 {
@@ -109,7 +108,7 @@ func (s *source) watch(ctx context.Context, t *collection, l *layout, at positio
 // Next implements extension.Stream.
 func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*extension.Changes, error) {
 	if s.err != nil {
-		return nil, s.fail(ctx, wait)
+		return nil, s.err
 	}
 	out, err := s.collect(ctx, time.Now().Add(max(wait, time.Millisecond)), max(maxRows, 1))
 	s.reportMisfits(err != nil)
@@ -117,22 +116,13 @@ func (s *stream) Next(ctx context.Context, wait time.Duration, maxRows int) (*ex
 		// What came whole before the fault is delivered first.
 		s.err = err
 		if out = s.run.takeWhole(); out == nil {
-			return nil, s.fail(ctx, wait)
+			return nil, err
 		}
 	}
 	if out != nil && out.Boundary {
 		s.reported, s.at = s.run.lastBoundary(out), time.Now()
-		s.acks.delivered(out.Position)
 	}
 	return out, nil
-}
-
-// fail returns the error that ended the stream, a permanent one once what came before it is durable.
-func (s *stream) fail(ctx context.Context, wait time.Duration) error {
-	if extension.IsPermanent(s.err) && s.acks.pending(ctx, wait) {
-		return nil
-	}
-	return s.err
 }
 
 // collect handles events until the run is full, or time is up, or a pause follows a boundary. What is not known to be whole
@@ -306,11 +296,10 @@ func (s *stream) reportMisfits(now bool) {
 }
 
 // Ack implements extension.Stream. The source keeps nothing for us: the position committed here is all there is.
-func (s *stream) Ack(p extension.Position) { s.acks.ack(p) }
+func (s *stream) Ack(extension.Position) {}
 
 // Close implements extension.Stream.
 func (s *stream) Close() error {
-	s.acks.end()
 	s.feed.stop()
 	s.run.report(s.log, "the change stream")
 	if s.err == nil {

@@ -393,6 +393,6 @@ func bareStream(t testing.TB, options map[string]string, spec extension.TableSpe
 	at := position{UUID: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}
 	return &stream{
 		source: &source{config: c, log: func(string, ...any) {}}, table: &collection{}, run: &run{rows: newRows(c, l, &families{})}, handled: true,
-		scanned: at, reported: at, at: time.Now(), logged: time.Now(), acks: newAcks(),
+		scanned: at, reported: at, at: time.Now(), logged: time.Now(),
 	}
 }
