@@ -110,7 +110,8 @@ func TestMemoryIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := session(t, e)
-	shown := `SELECT peak_memory_bytes BETWEEN 1 AND 1048576, memory_bytes <= peak_memory_bytes, spilled_bytes > 1000000
+	// A batch or two that an operator cannot do without may come on top of the limit.
+	shown := `SELECT peak_memory_bytes BETWEEN 1 AND 1048576 + 262144, memory_bytes <= peak_memory_bytes, spilled_bytes > 1000000
 		FROM information_schema.queries WHERE query LIKE '%PARTITION BY%' AND query NOT LIKE '%information_schema%'`
 	expect(t, other, shown, "t|t|t")
 	for {
