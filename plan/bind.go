@@ -80,6 +80,14 @@ type binder struct {
 	positions map[*ColumnRef]int // where a reference was written, for messages about grouping
 	views     []*View            // being expanded, outermost first
 	ctes      *cteScope
+	targets   []vec.Type // of an INSERT, for untyped literals of the outermost select list; whoever binds that takes them
+}
+
+// takeTargets returns the targets and leaves none for queries within.
+func (b *binder) takeTargets() []vec.Type {
+	out := b.targets
+	b.targets = nil
+	return out
 }
 
 func newBinder(ctx context.Context, cat Catalog, opts Options) *binder {

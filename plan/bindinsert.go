@@ -94,6 +94,9 @@ func (i *insertBinder) source(t *sql.Insert) result {
 	if t.With != nil {
 		q = &sql.Query{With: t.With, Body: t.Source, Pos: t.Pos}
 	}
+	for _, c := range i.places {
+		i.b.targets = append(i.b.targets, i.target.Columns[c].Type)
+	}
 	r := i.b.query(q, nil)
 	i.fit(len(r.names), len(t.Columns) > 0, t.Pos)
 	return r

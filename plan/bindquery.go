@@ -225,7 +225,7 @@ func (b *binder) withClause(q *sql.Query, outer *scope) result {
 	if q.With == nil {
 		return b.body(q, outer)
 	}
-	saved := b.ctes
+	saved, targets := b.ctes, b.takeTargets()
 	defer func() { b.ctes = saved }()
 	type bound struct {
 		entry       *cteEntry
@@ -244,6 +244,7 @@ func (b *binder) withClause(q *sql.Query, outer *scope) result {
 		all = append(all, bound{entry, def, c.Materialize})
 		b.ctes = &cteScope{parent: b.ctes, entry: entry}
 	}
+	b.targets = targets
 	r := b.body(q, outer)
 	for _, c := range slices.Backward(all) {
 		r.node = &CTE{ID: c.entry.id, Name: c.entry.name, Def: c.def, Body: r.node,
@@ -345,6 +346,7 @@ func (b *binder) values(q *sql.Values, outer *scope) result {
 
 // valuesOf binds VALUES; types, when given, are what the columns are cast to as by assignment.
 func (b *binder) valuesOf(q *sql.Values, outer *scope, types []vec.Type) result {
+	b.takeTargets()
 	x := &exprBinder{b: b, scope: &scope{parent: outer, ctes: b.ctes}, clause: "VALUES"}
 	rows := make([][]Expr, len(q.Rows))
 	for i, row := range q.Rows {

@@ -18,6 +18,8 @@ type selectBinder struct {
 	scope *scope
 	block *block
 
+	targets []vec.Type // see binder
+
 	node    Node
 	items   []outputItem
 	aliases map[string]Expr
@@ -37,7 +39,7 @@ type outputItem struct {
 }
 
 func (b *binder) selectBlock(sel *sql.Select, q *sql.Query, outer *scope) result {
-	s := &selectBinder{b: b, sel: sel, q: q, outer: outer, aliases: map[string]Expr{}}
+	s := &selectBinder{b: b, sel: sel, q: q, outer: outer, targets: b.takeTargets(), aliases: map[string]Expr{}}
 	node, ns := b.from(sel.From, outer)
 	s.node = node
 	s.block = &block{named: map[string]*sql.Window{}}
@@ -237,7 +239,7 @@ func (s *selectBinder) project() result {
 	for i := range s.items {
 		item := &s.items[i]
 		if !simple {
-			item.expr = s.b.settle(item.expr)
+			item.expr = s.settleItem(item.expr, i)
 		}
 		item.col = s.b.newCol(item.name, item.expr.Type(), nulls.mayBeNull(item.expr))
 		p.Columns, p.Exprs = append(p.Columns, item.col), append(p.Exprs, item.expr)
@@ -257,6 +259,14 @@ func (s *selectBinder) project() result {
 	}
 	node = s.b.sortAndLimit(node, keys, s.q, s.scope)
 	return result{node: keepCols(node, out), names: names}
+}
+
+// settleItem gives select list item i, when its type is open, that of the column it is inserted into, else TEXT.
+func (s *selectBinder) settleItem(e Expr, i int) Expr {
+	if i < len(s.targets) && unknown(e) {
+		return s.b.coerce(e, s.targets[i], s.sel.Pos)
+	}
+	return s.b.settle(e)
 }
 
 // outputKeys makes the ORDER BY keys columns of p, hidden ones where the select list does not have them.

@@ -12,6 +12,7 @@ var setKinds = map[sql.SetKind]SetOpKind{sql.Union: Union, sql.Intersect: Inters
 var setNames = map[sql.SetKind]string{sql.Union: "UNION", sql.Intersect: "INTERSECT", sql.Except: "EXCEPT"}
 
 func (b *binder) setOperation(q *sql.SetOp, outer *scope) result {
+	b.takeTargets() // the sides agree on types among themselves
 	l, r := b.query(q.Left, outer), b.query(q.Right, outer)
 	if q.ByName {
 		l, r = b.matchByName(l, r)
