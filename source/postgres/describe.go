@@ -61,7 +61,7 @@ const columnListVersion = 150000
 // describe reads the catalog.
 func (c config) describe(ctx context.Context, conn *pgconn.PgConn) (*table, error) {
 	t := &table{}
-	for _, step := range []func(context.Context, *pgconn.PgConn, config) error{t.readServer, t.readTable, t.readColumns, t.readIndexes, t.readPublication} {
+	for _, step := range []func(context.Context, *pgconn.PgConn, config) error{t.readServer, t.readTable, t.readColumns, t.readIndexes, t.readPublication, t.lookAgain} {
 		if err := step(ctx, conn, c); err != nil {
 			return nil, sourceError("reading the catalog of the source", err)
 		}
@@ -91,6 +91,16 @@ func (t *table) readTable(ctx context.Context, conn *pgconn.PgConn, c config) er
 	t.found, t.oid, t.schema, t.name = true, uint32(oid), str(r[1]), str(r[2])
 	t.kind, t.persistence, t.identity, t.readable = str(r[3]), str(r[4]), str(r[5]), str(r[6]) == "t"
 	return nil
+}
+
+// lookAgain sees a table that was dropped while its parts were read as missing.
+func (t *table) lookAgain(ctx context.Context, conn *pgconn.PgConn, _ config) error {
+	if !t.found {
+		return nil
+	}
+	got, err := rows(ctx, conn, `SELECT FROM pg_class WHERE oid = $1::oid`, t.oidText())
+	t.found = len(got) > 0
+	return err
 }
 
 func (t *table) oidText() string { return strconv.FormatUint(uint64(t.oid), 10) }
