@@ -268,17 +268,15 @@ func extractAs(t vec.Type, u unit) func(c *call, v *vec.Vector) (*vec.Vector, er
 	}
 }
 
-// byUnit is an overload whose first argument names a unit: f makes the body for one; a unit that is no constant is
-// looked up row by row.
+// byUnit is an overload whose first argument names a unit. One that is no constant, or that the type does not have, is
+// looked up row by row: it is no error where all rows are NULL.
 func byUnit(s extension.Signature, result func(u unit, known bool) vec.Type) extension.ScalarOverload {
 	return bound(s, func(args []extension.Argument) (vec.Type, body, error) {
 		if name, ok := constText(args, 0); ok {
-			u, err := fieldUnit(name, args[1].Type)
-			if err != nil {
-				return vec.Type{}, nil, err
+			if u, err := fieldUnit(name, args[1].Type); err == nil {
+				t := result(u, true)
+				return t, func(c *call) (*vec.Vector, error) { return fieldsOf(t, u, c, c.args[1]) }, nil
 			}
-			t := result(u, true)
-			return t, func(c *call) (*vec.Vector, error) { return fieldsOf(t, u, c, c.args[1]) }, nil
 		}
 		t := result(unit{}, false)
 		return t, func(c *call) (*vec.Vector, error) {

@@ -14,20 +14,37 @@ import (
 // likeMatcher decides whether a string matches one LIKE pattern.
 type likeMatcher func(s []byte) bool
 
+// likePattern is a compiled pattern. An unfinished one ends with its escape character: it matches nothing, and match
+// finds the strings that go on where it stops, for which it is an error.
+type likePattern struct {
+	match      likeMatcher
+	unfinished bool
+}
+
+func (p likePattern) matches(s []byte) (bool, error) {
+	switch ok := p.match(s); {
+	case !p.unfinished:
+		return ok, nil
+	case ok:
+		return false, sqlerr.New(sqlerr.InvalidEscape, "LIKE pattern must not end with escape character").
+			Hintf("write the escape character twice to match it, or name another with ESCAPE")
+	}
+	return false, nil
+}
+
 // compileLike reads a pattern: % matches any string, _ any character, escape (0: none) makes the next character plain.
-func compileLike(pattern string, escape rune, fold bool) (likeMatcher, error) {
+func compileLike(pattern string, escape rune, fold bool) likePattern {
 	if fold {
-		m, err := compileLike(strings.ToLower(pattern), escape, false)
-		return func(s []byte) bool { return m(lowerBytes(s)) }, err
+		p := compileLike(strings.ToLower(pattern), escape, false)
+		match := p.match
+		p.match = func(s []byte) bool { return match(lowerBytes(s)) }
+		return p
 	}
-	parts, single, err := likeParts(pattern, escape)
-	if err != nil {
-		return nil, err
-	}
+	parts, single, unfinished := likeParts(pattern, escape)
 	if single {
-		return likeGeneral(parts), nil
+		return likePattern{likeGeneral(parts), unfinished}
 	}
-	return likeLiteral(parts), nil
+	return likePattern{likeLiteral(parts), unfinished}
 }
 
 // likePart is what lies between two %: characters, of which any is -1 for _.
@@ -36,8 +53,9 @@ type likePart struct {
 	any  []rune // the part, when it has _
 }
 
-// likeParts splits a pattern at its %; single says that some part has a _.
-func likeParts(pattern string, escape rune) (parts []likePart, single bool, err error) {
+// likeParts splits a pattern at its %; single says that some part has a _. In place of an escape character at the end,
+// which unfinished reports, stands what matches one character or more.
+func likeParts(pattern string, escape rune) (parts []likePart, single, unfinished bool) {
 	var text []rune
 	flush := func() {
 		p := likePart{}
@@ -56,7 +74,10 @@ func likeParts(pattern string, escape rune) (parts []likePart, single bool, err 
 		switch r := runes[i]; {
 		case escape != 0 && r == escape:
 			if i++; i == len(runes) {
-				return nil, false, sqlerr.New(sqlerr.InvalidEscape, "LIKE pattern must not end with escape character")
+				unfinished = true
+				text = append(text, -1)
+				flush()
+				break
 			}
 			text = append(text, runes[i])
 		case r == '%':
@@ -68,7 +89,7 @@ func likeParts(pattern string, escape rune) (parts []likePart, single bool, err 
 		}
 	}
 	flush()
-	return parts, single, nil
+	return parts, single, unfinished
 }
 
 // likeLiteral matches parts without _: the first is a prefix, the last a suffix, the others follow each other.
@@ -168,27 +189,27 @@ func lowerBytes(s []byte) []byte {
 
 // matchers compiles patterns as they come and remembers the last ones.
 type matchers struct {
-	compile func(pattern, escape string) (likeMatcher, error)
-	known   map[[2]string]likeMatcher
+	compile func(pattern, escape string) (likePattern, error)
+	known   map[[2]string]likePattern
 }
 
-func (m *matchers) get(pattern, escape string) (likeMatcher, error) {
-	if f := m.known[[2]string{pattern, escape}]; f != nil {
+func (m *matchers) get(pattern, escape string) (likePattern, error) {
+	if f, ok := m.known[[2]string{pattern, escape}]; ok {
 		return f, nil
 	}
 	f, err := m.compile(pattern, escape)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	if m.known == nil || len(m.known) >= 256 {
-		m.known = map[[2]string]likeMatcher{}
+		m.known = map[[2]string]likePattern{}
 	}
 	m.known[[2]string{strings.Clone(pattern), strings.Clone(escape)}] = f
 	return f, nil
 }
 
 // patternOverloads is text op pattern [with an escape character], by default a backslash.
-func patternOverloads(compile func(pattern, escape string) (likeMatcher, error), negate bool) []extension.ScalarOverload {
+func patternOverloads(compile func(pattern, escape string) (likePattern, error), negate bool) []extension.ScalarOverload {
 	flip := bit(negate)
 	return []extension.ScalarOverload{bound(optional(signature(textT, textT, textT), 1), func(args []extension.Argument) (vec.Type, body, error) {
 		pattern, ok := constText(args, 1)
@@ -197,17 +218,19 @@ func patternOverloads(compile func(pattern, escape string) (likeMatcher, error),
 			escape, constEscape = constText(args, 2)
 		}
 		if ok && constEscape {
-			match, err := compile(pattern, escape)
+			p, err := compile(pattern, escape)
 			if err != nil {
 				return vec.Type{}, nil, err
 			}
-			return boolT, func(c *call) (*vec.Vector, error) {
-				in, out := textsOf(c.args[0]), make([]byte, c.n)
-				for i := range out {
-					out[i] = bit(match(in.at(i))) ^ flip
-				}
-				return vec.FlatOf(boolT, out, nil), nil
-			}, nil
+			if !p.unfinished {
+				return boolT, func(c *call) (*vec.Vector, error) {
+					in, out := textsOf(c.args[0]), make([]byte, c.n)
+					for i := range out {
+						out[i] = bit(p.match(in.at(i))) ^ flip
+					}
+					return vec.FlatOf(boolT, out, nil), nil
+				}, nil
+			}
 		}
 		return boolT, func(c *call) (*vec.Vector, error) {
 			in, patterns, out := textsOf(c.args[0]), textsOf(c.args[1]), make([]byte, c.n)
@@ -221,11 +244,15 @@ func patternOverloads(compile func(pattern, escape string) (likeMatcher, error),
 					e := textsOf(c.args[2])
 					escape = e.str(i)
 				}
-				match, err := known.get(patterns.str(i), escape)
+				p, err := known.get(patterns.str(i), escape)
 				if err != nil {
 					return nil, err
 				}
-				out[i] = bit(match(in.at(i))) ^ flip
+				match, err := p.matches(in.at(i))
+				if err != nil {
+					return nil, err
+				}
+				out[i] = bit(match) ^ flip
 			}
 			return vec.FlatOf(boolT, out, nil), nil
 		}, nil
@@ -243,13 +270,13 @@ func escapeRune(escape string) (rune, error) {
 	return r, nil
 }
 
-func likeCompiler(fold bool) func(pattern, escape string) (likeMatcher, error) {
-	return func(pattern, escape string) (likeMatcher, error) {
+func likeCompiler(fold bool) func(pattern, escape string) (likePattern, error) {
+	return func(pattern, escape string) (likePattern, error) {
 		r, err := escapeRune(escape)
 		if err != nil {
-			return nil, err
+			return likePattern{}, err
 		}
-		return compileLike(pattern, r, fold)
+		return compileLike(pattern, r, fold), nil
 	}
 }
 
