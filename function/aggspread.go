@@ -2,6 +2,7 @@ package function
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 
 	"github.com/tidemarkdb/tidemark/vec"
@@ -139,4 +140,27 @@ func (m *moments) spreadNarrow(kind spreadKind, scale int) (x vec.Int128, ok boo
 		out = vec.AddInt128(out, vec.Int128From(1))
 	}
 	return out, true
+}
+
+// varianceFloat is the variance of integers: to the nearest float64, or a few roundings away where the sums
+// are small.
+func (m *moments) varianceFloat(kind spreadKind) float64 {
+	sum, narrow := m.sum.Int64()
+	if narrow && m.rest == nil && m.squares[1]|m.squares[2] == 0 {
+		n, magnitude := uint64(m.n), uint64(sum)
+		if sum < 0 {
+			magnitude = -magnitude
+		}
+		hi, lo := bits.Mul64(n, m.squares[0])
+		subHi, subLo := bits.Mul64(magnitude, magnitude)
+		lo, borrow := bits.Sub64(lo, subLo, 0)
+		hi, _ = bits.Sub64(hi, subHi, borrow)
+		divisor := n
+		if kind.sample {
+			divisor--
+		}
+		return (float64(hi)*(1<<64) + float64(lo)) / float64(n) / float64(divisor)
+	}
+	x, _ := new(big.Rat).SetFrac(m.variance(kind)).Float64()
+	return x
 }

@@ -37,6 +37,23 @@ func TestNarrowSpread(t *testing.T) {
 	}
 }
 
+// TestVarianceFloat compares the variance as a float with the exact one, for sums of every size.
+func TestVarianceFloat(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 9))
+	for range 100_000 {
+		var m moments
+		limit := int64(1) << random.IntN(63)
+		for range 2 + random.IntN(12) {
+			m.add(random.Int64N(limit) - random.Int64N(limit))
+		}
+		kind := spreadKind{sample: random.IntN(2) == 0}
+		want, _ := new(big.Rat).SetFrac(m.variance(kind)).Float64()
+		if got := m.varianceFloat(kind); math.Abs(got-want) > 1e-15*want {
+			t.Fatalf("%+v, %+v: %v, want %v", m, kind, got, want)
+		}
+	}
+}
+
 // TestSpreadStates checks that merging saved sums of squares adds them, those of wide values too.
 func TestSpreadStates(t *testing.T) {
 	wide := vec.Int128{Hi: 1 << 30}

@@ -20,8 +20,8 @@ func varianceAggregates() []*extension.AggregateFunc {
 	return []*extension.AggregateFunc{
 		{Def: also(def("stddev_samp", "Standard deviation of a sample", ex("SELECT stddev_samp(x) FROM (VALUES (1::float8), (2), (4)) t(x)", "1.5275252316519468")), "stddev"), Overloads: spreads(spreadKind{true, true})},
 		{Def: def("stddev_pop", "Standard deviation of a population", ex("SELECT stddev_pop(x) FROM (VALUES (1::float8), (3)) t(x)", "1")), Overloads: spreads(spreadKind{false, true})},
-		{Def: also(def("var_samp", "Variance of a sample", ex("SELECT var_samp(x) FROM (VALUES (1::float8), (3)) t(x)", "2")), "variance"), Overloads: spreads(spreadKind{true, false})},
-		{Def: def("var_pop", "Variance of a population", ex("SELECT var_pop(x) FROM (VALUES (1::float8), (3)) t(x)", "1")), Overloads: spreads(spreadKind{false, false})},
+		{Def: also(def("var_samp", "Variance of a sample, as DOUBLE PRECISION for BIGINT", ex("SELECT var_samp(x) FROM (VALUES (1::float8), (3)) t(x)", "2")), "variance"), Overloads: spreads(spreadKind{true, false})},
+		{Def: def("var_pop", "Variance of a population, as DOUBLE PRECISION for BIGINT", ex("SELECT var_pop(x) FROM (VALUES (1::float8), (3)) t(x)", "1")), Overloads: spreads(spreadKind{false, false})},
 	}
 }
 
@@ -35,8 +35,14 @@ func spreads(kind spreadKind) []extension.AggregateOverload {
 			}, nil
 		})
 	}
+	wide := exactly(signature(int8))
+	if !kind.root { // the square of what lies between two BIGINTs can have more digits than a NUMERIC
+		wide = aggregate(signature(int8), float8, types(int8, vec.DecimalType(vec.MaxPrecision, 0), byteaT), func() extension.Accumulator {
+			return &exactSpread{kind: kind, sumType: vec.DecimalType(vec.MaxPrecision, 0), rounded: true}
+		})
+	}
 	return []extension.AggregateOverload{
-		exactly(signature(int2)), exactly(signature(int4)), exactly(signature(int8)), exactly(params(decimalParam)),
+		exactly(signature(int2)), exactly(signature(int4)), wide, exactly(params(decimalParam)),
 		aggregate(signature(float8), float8, types(float8, float8, float8), func() extension.Accumulator { return &floatSpread{kind: kind} }),
 	}
 }
@@ -51,6 +57,7 @@ type exactSpread struct {
 	kind    spreadKind
 	scale   int
 	sumType vec.Type
+	rounded bool // the result is DOUBLE PRECISION
 }
 
 type moments struct {
@@ -172,6 +179,15 @@ func (a *exactSpread) SaveState(from, n int) ([]*vec.Vector, error) {
 }
 
 func (a *exactSpread) Result(from, n int) (*vec.Vector, error) {
+	if a.rounded {
+		return collect(float8, n, func(i int) (float64, bool) {
+			m := &a.at[from+i]
+			if m.n == 0 || m.n == 1 && a.kind.sample {
+				return 0, false
+			}
+			return m.varianceFloat(a.kind), true
+		}), nil
+	}
 	return collectDecimal(spreadType, n, func(i int) (vec.Int128, bool, error) {
 		m := &a.at[from+i]
 		if m.n == 0 || m.n == 1 && a.kind.sample {
@@ -188,16 +204,21 @@ func (a *exactSpread) Result(from, n int) (*vec.Vector, error) {
 	})
 }
 
-// spread returns (n*sum(x^2) - sum(x)^2) / (n * (n or n-1)), or its root, at the result's scale.
-func (m *moments) spread(kind spreadKind, scale int) *big.Int {
+// variance returns (n*sum(x^2) - sum(x)^2) / (n * (n or n-1)) of the unscaled values.
+func (m *moments) variance(kind spreadKind) (numerator, divisor *big.Int) {
 	n, sum := big.NewInt(m.n), toBig(m.sum)
-	numerator := new(big.Int).Mul(n, m.sumOfSquares())
+	numerator = new(big.Int).Mul(n, m.sumOfSquares())
 	numerator.Sub(numerator, sum.Mul(sum, sum))
-	divisor := big.NewInt(m.n)
+	divisor = big.NewInt(m.n)
 	if kind.sample {
 		divisor = big.NewInt(m.n - 1)
 	}
-	divisor.Mul(divisor, n)
+	return numerator, divisor.Mul(divisor, n)
+}
+
+// spread returns the variance, or its root, at the result's scale.
+func (m *moments) spread(kind spreadKind, scale int) *big.Int {
+	numerator, divisor := m.variance(kind)
 	up := minDivScale
 	if kind.root {
 		up = 2*minDivScale + 2 // two more digits, so that the root can be rounded
