@@ -269,6 +269,18 @@ func integerFunctions() []*extension.ScalarFunc {
 				}
 				return vec.FlatOf(int8, out, nil), nil
 			})),
+		immutable(def("within_limit", "A number of rows, else the error of a negative one: what LIMIT and OFFSET check the result of a query with",
+			ex("within_limit(5, 'LIMIT')", "5")),
+			on(signature(int8, textT), int8, func(c *call) (*vec.Vector, error) {
+				x, xm := fixed[int64](c.args[0])
+				clause, out := textsOf(c.args[1]), make([]int64, c.n)
+				for i := range out {
+					if out[i] = x[i&xm]; c.ok(i) && out[i] < 0 {
+						return nil, negativeRows(clause.str(i))
+					}
+				}
+				return vec.FlatOf(int8, out, nil), nil
+			})),
 		immutable(def("width_bucket", "Number of the histogram's bucket that a value falls into", ex("width_bucket(5, 0, 10, 5)", "3")),
 			on(signature(float8, float8, float8, int4), int4, boxed(int4, widthBucket))),
 		immutable(def("even", "Round away from zero to an even whole number", ex("even(2.1)", "4")), on(signature(float8), float8, map1(float8, func(x float64) float64 {
@@ -377,4 +389,13 @@ func nextRandom(ev *extension.Eval) uint64 {
 		return ev.Random()
 	}
 	return rand.Uint64()
+}
+
+// negativeRows is the error of a negative LIMIT or OFFSET.
+func negativeRows(clause string) error {
+	code := sqlerr.InvalidLimit
+	if clause == "OFFSET" {
+		code = sqlerr.InvalidOffset
+	}
+	return sqlerr.New(code, "%s must not be negative", clause).Hintf("give a number of rows from 0 up, or leave %s out", clause)
 }

@@ -2,6 +2,7 @@ package function
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -203,20 +204,36 @@ func sliceFunctions() []*extension.ScalarFunc {
 			}
 			return append(dst, s[runePlace(s, int(max(int64(utf8.RuneCount(s))-n, 0))):]...), nil
 		})),
-		immutable(def("repeat", "Repeat a string", ex("repeat('ab', 3)", "ababab")), textInt(func(dst, s []byte, n int64) ([]byte, error) {
-			if n > 0 && int64(len(s))*n > vec.MaxBytes/2 {
-				return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
-			}
-			for ; n > 0; n-- {
-				dst = append(dst, s...)
-			}
-			return dst, nil
-		})),
+		immutable(def("repeat", "Repeat a string", ex("repeat('ab', 3)", "ababab")), textInt(repeat)),
 		immutable(def("overlay", "Replace characters from a place on", ex("overlay('Txxxxas' PLACING 'hom' FROM 2 FOR 4)", "Thomas")),
 			on(optional(signature(textT, textT, int4, int4), 1), textT, overlay)),
 		immutable(def("split_part", "The n-th field between separators, from the end when n is negative", ex("split_part('a,b,c', ',', 2)", "b")),
 			on(signature(textT, textT, int4), textT, splitPart)),
 	}
+}
+
+// maxRepeated bounds what one call of repeat makes: 256 MiB.
+const maxRepeated = 256 << 20
+
+func repeat(dst, s []byte, n int64) ([]byte, error) {
+	n = max(n, 0)
+	if int64(len(s))*n > maxRepeated {
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large").
+			Hintf("repeat makes at most %d bytes", maxRepeated)
+	}
+	start, end := len(dst), len(dst)+len(s)*int(n)
+	if end > vec.MaxBytes {
+		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "the strings of one batch are longer than %d bytes together", vec.MaxBytes).
+			Hintf("repeat fewer times")
+	}
+	if start == end {
+		return dst, nil
+	}
+	dst = append(slices.Grow(dst, end-start), s...)
+	for len(dst) < end { // twice as much each time
+		dst = append(dst, dst[start:min(len(dst), start+end-len(dst))]...)
+	}
+	return dst, nil
 }
 
 func overlay(c *call) (*vec.Vector, error) {

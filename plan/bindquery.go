@@ -141,7 +141,8 @@ func (b *binder) limitByQuery(n Node, keys []SortKey, count, offset Expr, q *sql
 		}
 		c := b.newCol(strings.ToLower(clause), vec.Int64Type, true)
 		p.Columns, p.Exprs = append(p.Columns, c), append(p.Exprs, e)
-		refused := &Cast{Arg: x.scalar("error", []Expr{&Const{Value: vec.StringValue(vec.TextType, clause+" must not be negative")}}, q.Pos), To: vec.BoolType}
+		name := &Const{Value: vec.StringValue(vec.TextType, clause)}
+		refused := &Compare{Op: Ge, Left: x.scalar("within_limit", []Expr{refTo(c), name}, q.Pos), Right: intConst(0)}
 		conds = append(conds, &Case{T: vec.BoolType,
 			When: []Expr{&IsNull{Arg: refTo(c)}, &Compare{Op: Lt, Left: refTo(c), Right: intConst(0)}},
 			Then: []Expr{&Const{Value: vec.BoolValue(true)}, refused}, Else: keep(refTo(c))})

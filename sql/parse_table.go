@@ -141,7 +141,9 @@ func (p *parser) tablePrimary() TableExpr {
 		return p.rowsFrom(pos)
 	case p.at("values") && p.peekSymbol(1, "("):
 		d := &Derived{Query: p.values(), Pos: pos}
-		d.Alias = p.tableAlias()
+		if d.Alias = p.tableAlias(); d.Alias.Name.Name == "" { // it needs one, as in DuckDB
+			p.fail(p.errorHere().Hintf("give VALUES an alias, or put it into brackets"))
+		}
 		return d
 	case p.tok().kind == tokenWord && wordClasses[p.tok().word] == funcWord && p.peekSymbol(1, "("):
 		return p.funcTable(pos, p.label())
