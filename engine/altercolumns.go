@@ -63,7 +63,10 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		}
 		columns[at].Nullable = true
 	case sql.AlterType:
-		return s.alterType(ctx, t, at, action)
+		if err := s.alterType(ctx, t, at, action); err != nil {
+			return err
+		}
+		return s.replaceRange(ctx, t.ID, action.Column, action.Type)
 	}
 	return s.putColumns(ctx, t, columns, t.PrimaryIndex, 0)
 }
@@ -140,7 +143,7 @@ func (s *Session) addColumn(ctx context.Context, t *catalog.Table, action sql.Al
 			return err
 		}
 	}
-	return nil
+	return s.replaceRange(ctx, t.ID, action.Def.Name, action.Def.Type)
 }
 
 func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action sql.AlterAction) error {

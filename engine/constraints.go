@@ -33,6 +33,11 @@ func (m *constraintMaker) addAll(t *sql.CreateTable) error {
 				return err
 			}
 		}
+		if k, ok := rangeCheck(c.Name, c.Type); ok && m.table.Kind != catalog.CDC {
+			if err := m.add(k); err != nil {
+				return err
+			}
+		}
 	}
 	for _, k := range t.Constraints {
 		if err := m.add(k); err != nil {

@@ -190,6 +190,12 @@ func (x *exprBinder) cast(e *sql.Cast) Expr {
 var narrowRanges = map[string][2]int64{"tinyint": {math.MinInt8, math.MaxInt8}, "int1": {math.MinInt8, math.MaxInt8},
 	"utinyint": {0, math.MaxUint8}, "usmallint": {0, math.MaxUint16}, "uinteger": {0, math.MaxUint32}}
 
+// NarrowRange returns the values of a type that a wider one stands for; ok is false for other types.
+func NarrowRange(t sql.TypeName) (low, high int64, ok bool) {
+	r, ok := narrowRanges[t.Name]
+	return r[0], r[1], ok && len(t.Dims) == 0
+}
+
 // narrow refuses values outside a range; TRY_CAST makes them NULL.
 func (x *exprBinder) narrow(value Expr, r [2]int64, e *sql.Cast) Expr {
 	t := value.Type()
