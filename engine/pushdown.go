@@ -162,7 +162,7 @@ func (t *tableScan) scanOf(f *openFile, worker int) *parquetstore.Scan {
 }
 
 func (t *tableScan) rowFilter(f *openFile, filter *exec.ScanFilter, worker int, cols []*vec.Vector) parquetstore.RowFilter {
-	var out parquetstore.RowFilter
+	out := parquetstore.RowFilter{Total: filter.Total}
 	var present, absent []int // places among the columns asked for
 	for _, c := range filter.Columns {
 		if place := f.places[t.layout[c]]; place >= 0 {

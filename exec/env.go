@@ -56,6 +56,8 @@ type ScanFilter struct {
 	Exact  bool
 	// Runtime marks a filter from the build side of a join: applying it is optional.
 	Runtime bool
+	// Total is set when Select cannot fail: it may then see rows that do not count.
+	Total bool
 	// Select returns the rows of sel (nil: all n) for which the conjunct is TRUE. cols is indexed like Ordinals; only
 	// those in Columns need be there. The result, never nil, is valid until the same worker's next call.
 	Select func(worker int, cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error)

@@ -176,7 +176,7 @@ func (f *runtimeFilter) scanFilter(place int, workers int) *ScanFilter {
 	outs := make([][]int32, workers)
 	wides := make([][]int64, workers)
 	return &ScanFilter{
-		Columns: []int{place}, Simple: p, Runtime: true,
+		Columns: []int{place}, Simple: p, Runtime: true, Total: true,
 		Select: func(worker int, cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error) {
 			out := resize(outs[worker], n)
 			outs[worker] = out

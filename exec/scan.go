@@ -170,7 +170,7 @@ func both(a, b *Predicate) *Predicate {
 
 // newScanFilter compiles conjuncts over columns laid out as l, for every worker. Several are bounds of one column.
 func newScanFilter(q *query, l layout, es []plan.Expr, workers int) (*ScanFilter, error) {
-	f := &ScanFilter{}
+	f := &ScanFilter{Total: !slices.ContainsFunc(es, mayFail)}
 	refs := map[plan.ColID]*plan.ColumnRef{}
 	for i, e := range es {
 		collectColumns(e, refs)

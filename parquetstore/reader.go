@@ -150,6 +150,10 @@ func (r *Reader) window() (from, to int, ok bool) {
 // of the others costs predicates more than the dead rows that it spares them.
 const fewDead = 4
 
+// fewFiltered is how small a share of rows filters may drop for them to be listed with the dead ones: one in this many.
+// To find them takes a pass over the others.
+const fewFiltered = 16
+
 // live returns the live rows of the n from row from of the group on, as a selection (nil: all) and in number. Where few
 // are dead the selection is left for later.
 func (r *Reader) live(from, n int) (vec.Selection, int) {
@@ -314,13 +318,6 @@ func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (ve
 			return sel, err
 		}
 	}
-	// What the caller evaluates may fail on dead rows.
-	if r.late && (sel != nil || !r.scan.Except || len(r.runtime)+len(r.scan.Filters) > 0) {
-		r.late = false
-		if sel = r.dropDead(n, sel); none(sel) {
-			return sel, nil
-		}
-	}
 	for i := range r.runtime {
 		l := &r.runtime[i]
 		for _, f := range l.filters {
@@ -342,12 +339,45 @@ func (r *Reader) filter(ctx context.Context, from, n int, sel vec.Selection) (ve
 		}
 	}
 	for i := range r.scan.Filters {
+		if !r.scan.Filters[i].Total {
+			if sel = r.settle(n, sel); none(sel) {
+				return sel, nil
+			}
+		}
 		var err error
 		if sel, err = r.selectRows(ctx, &r.scan.Filters[i], from, n, sel); err != nil || none(sel) {
 			return sel, err
 		}
 	}
-	return sel, nil
+	if r.late && r.scan.Except && r.fewMissing(n, sel) {
+		return nil, nil
+	}
+	return r.settle(n, sel), nil
+}
+
+// settle leaves out of sel (nil: all n rows) the dead rows that it still has.
+func (r *Reader) settle(n int, sel vec.Selection) vec.Selection {
+	if !r.late {
+		return sel
+	}
+	r.late = false
+	return r.dropDead(n, sel)
+}
+
+// fewMissing makes rows that are not in sel (nil: all n) dead in words, where they are so few that consumers do better
+// with a list of them.
+func (r *Reader) fewMissing(n int, sel vec.Selection) bool {
+	switch {
+	case sel == nil:
+		return true
+	case (n-len(sel))*fewFiltered > n:
+		return false
+	}
+	r.except = sel.AppendComplement(r.except[:0], n)
+	for _, row := range r.except {
+		r.words[row>>6] &^= 1 << (uint(row) & 63)
+	}
+	return true
 }
 
 // selectRows narrows sel to the rows that pass a filter of the caller's.
@@ -375,6 +405,7 @@ func (r *Reader) dropDead(n int, sel vec.Selection) vec.Selection {
 		r.sel = appendLive(r.sel[:0], r.words, n)
 		return r.trim(n)
 	}
+	r.sel = slices.Grow(r.sel[:0], len(sel)) // sel may be this memory, or a filter's own
 	out, at, words := r.sel[:len(sel)], 0, r.words
 	for _, row := range sel {
 		out[at] = row

@@ -25,6 +25,7 @@ type ListedMask interface {
 // RowFilter is a condition that the caller evaluates, before columns that no filter needs are decoded.
 type RowFilter struct {
 	Columns []int // places in File.Columns of what Select looks at
+	Total   bool  // Select fails on no row and may see dead ones
 
 	// Select returns the rows of sel (nil: all n) that pass, never nil. cols are the vectors of Columns. What it
 	// returns stays as it is until its next call.

@@ -86,6 +86,12 @@ func scanTable(t *testing.T, r *rand.Rand, rows int, o Options) (*File, []tablet
 			b.Cols = append(b.Cols, x.Finish())
 		}
 	}
+	columns = append(columns, column(len(columns), vec.Int64Type, false)) // the last column numbers rows
+	numbers := vec.NewBuilder(vec.Int64Type, rows)
+	for row := range rows {
+		vec.AppendFixed(numbers, int64(row))
+	}
+	b.Cols = append(b.Cols, numbers.Finish())
 	store := localStore(t)
 	writeFile(t, store, "s.parquet", columns, o, b)
 	return openTest(t, store, "s.parquet", OpenOptions{}), columns, boxed(b)
@@ -134,6 +140,26 @@ func (m listedMask) DeadRows(dst []int32, from, n uint32) ([]int32, bool) {
 	return dead, len(dead)*2 < int(n)
 }
 
+// everyOther drops every rows-th row but none for 1, by the numbers in a column. One that is not total fails on dead rows.
+func everyOther(rows, column int, total bool, dead *roaring.Bitmap) RowFilter {
+	return RowFilter{Columns: []int{column}, Total: total, Select: func(cols []*vec.Vector, n int, sel vec.Selection) (vec.Selection, error) {
+		if sel == nil {
+			sel = vec.Sequence(n)
+		}
+		out := make(vec.Selection, 0, len(sel))
+		for _, i := range sel {
+			row := cols[0].Value(int(i)).I
+			if !total && dead.Contains(uint32(row)) {
+				return nil, fmt.Errorf("a filter that may fail sees dead row %d", row)
+			}
+			if rows == 1 || row%int64(rows) != 0 {
+				out = append(out, i)
+			}
+		}
+		return out, nil
+	}}
+}
+
 func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -169,9 +195,12 @@ func TestPredicatesAndMasksAgainstTheBook(t *testing.T) {
 					s.Mask = listedMask{newMask(dead, 3000)}
 				}
 			}
+			filtered := []int{1, 2, 3, 20}[r.IntN(4)] // what a caller's filter drops: one row in so many; the first is none
+			last := len(columns) - 1
+			s.Filters = []RowFilter{everyOther(filtered, last, true, dead), everyOther(filtered, last, false, dead)}[:r.IntN(3)]
 			want := make([][]vec.Value, len(s.Columns)+1)
 			for row := range 3000 {
-				ok := !dead.Contains(uint32(row))
+				ok := !dead.Contains(uint32(row)) && (len(s.Filters) == 0 || filtered == 1 || row%filtered != 0)
 				for _, p := range s.Predicates {
 					ok = ok && passes(p, rows[p.Column][row])
 				}
