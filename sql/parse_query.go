@@ -99,7 +99,7 @@ func (p *parser) atQueryEnd() bool {
 	case tokenWord:
 		switch t.word {
 		case "from", "where", "group", "having", "window", "qualify", "order", "limit", "offset", "fetch", "union",
-			"intersect", "except":
+			"intersect", "except", "on", "returning", "with":
 			return true
 		}
 	}
