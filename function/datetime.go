@@ -345,6 +345,7 @@ func fieldFunctions() []*extension.ScalarFunc {
 	} {
 		out = append(out, shortField(short.name, short.unit, short.alias))
 	}
+	out = append(out, epochSeconds())
 	for _, e := range []struct {
 		name string
 		unit int64
@@ -386,6 +387,21 @@ func shortField(name, unitName, alias string) *extension.ScalarFunc {
 				}
 			}
 			return vec.FlatOf(int8, a, v.Valid), nil
+		}))
+	}
+	return f
+}
+
+// epochSeconds is the field epoch as a function of its own, in DOUBLE PRECISION.
+func epochSeconds() *extension.ScalarFunc {
+	f := stable(def("epoch", "Seconds since 1970-01-01, or of a time or an interval", ex("epoch(timestamp '1970-01-01 00:00:01.5')", "1.5")))
+	for _, t := range temporalTypes {
+		f.Overloads = append(f.Overloads, on(signature(t), float8, func(c *call) (*vec.Vector, error) {
+			u, err := fieldUnit("epoch", t)
+			if err != nil {
+				return nil, err
+			}
+			return fieldsOf(float8, u, c, c.args[0])
 		}))
 	}
 	return f

@@ -76,16 +76,17 @@ func tableFamily() family {
 			}),
 		}
 	}
-	half := series("range", false)
-	half = append(half, expand(signature(int8), func([]extension.Argument) (vec.Schema, expandRow, error) {
-		return vec.Schema{{Name: "range", Type: int8}}, func(ev *extension.Eval, args []*vec.Vector, i int, out []*vec.Builder) error {
-			return intSeries(int8, false)(ev, []*vec.Vector{vec.ConstantOf(int8, vec.Value{}, args[0].N), args[0]}, i, out)
-		}, nil
-	}))
+	fromZero := func(name string, closed bool) extension.TableOverload {
+		return expand(signature(int8), func([]extension.Argument) (vec.Schema, expandRow, error) {
+			return vec.Schema{{Name: name, Type: int8}}, func(ev *extension.Eval, args []*vec.Vector, i int, out []*vec.Builder) error {
+				return intSeries(int8, closed)(ev, []*vec.Vector{vec.ConstantOf(int8, vec.Value{}, args[0].N), args[0]}, i, out)
+			}, nil
+		})
+	}
 	return family{category: "table", tables: []*extension.TableFunc{
 		tableChanges(),
-		{Def: def("generate_series", "Values from a start to an end, the end included", ex("SELECT sum(x) FROM generate_series(1, 4) t(x)", "10")), Overloads: series("generate_series", true)},
-		{Def: def("range", "Values from a start to an end, the end left out", ex("SELECT sum(x) FROM range(1, 4) t(x)", "6")), Overloads: half},
+		{Def: def("generate_series", "Values from a start to an end, the end included", ex("SELECT sum(x) FROM generate_series(1, 4) t(x)", "10")), Overloads: append(series("generate_series", true), fromZero("generate_series", true))},
+		{Def: def("range", "Values from a start to an end, the end left out", ex("SELECT sum(x) FROM range(1, 4) t(x)", "6")), Overloads: append(series("range", false), fromZero("range", false))},
 		{Def: def("unnest", "Elements of an array as rows", ex("SELECT max(x) FROM unnest(ARRAY[3, 1]) t(x)", "3")), Overloads: []extension.TableOverload{
 			expand(params(arrayParam), func(args []extension.Argument) (vec.Schema, expandRow, error) {
 				return vec.Schema{{Name: "unnest", Type: *args[0].Type.Elem}}, unnest, nil

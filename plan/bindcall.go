@@ -115,8 +115,14 @@ var special map[string]func(*exprBinder, *sql.FuncCall) Expr
 func init() {
 	special = map[string]func(*exprBinder, *sql.FuncCall) Expr{
 		"coalesce": bindCoalesce, "ifnull": bindCoalesce, "nullif": bindNullif, "row": bindRow, "struct_pack": bindStructPack,
+		"list_value": bindListValue, "list_pack": bindListValue,
 		"if": bindIf, "iff": bindIf, "greatest": bindGreatest, "least": bindLeast,
 	}
+}
+
+// bindListValue binds DuckDB's list_value as an array.
+func bindListValue(x *exprBinder, e *sql.FuncCall) Expr {
+	return x.arrayOf(x.positional(e), e.Pos)
 }
 
 func bindCoalesce(x *exprBinder, e *sql.FuncCall) Expr {

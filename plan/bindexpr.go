@@ -324,14 +324,15 @@ func (x *exprBinder) caseExpr(e *sql.Case) Expr {
 	return out
 }
 
-func (x *exprBinder) array(e *sql.Array) Expr {
-	args := x.exprs(e.Elems)
+func (x *exprBinder) array(e *sql.Array) Expr { return x.arrayOf(x.exprs(e.Elems), e.Pos) }
+
+func (x *exprBinder) arrayOf(args []Expr, pos int) Expr {
 	if len(args) == 0 {
 		return &MakeArray{T: vec.ArrayType(vec.NullType)}
 	}
-	t := x.b.commonType("ARRAY", args, e.Pos)
+	t := x.b.commonType("ARRAY", args, pos)
 	for i := range args {
-		args[i] = x.b.coerce(args[i], t, e.Pos)
+		args[i] = x.b.coerce(args[i], t, pos)
 	}
 	return &MakeArray{Args: args, T: vec.ArrayType(t)}
 }
