@@ -7,6 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // Mask is the dead rows of one tablet. It is immutable and safe for concurrent use; a nil *Mask has no dead row and
@@ -25,8 +26,15 @@ type Mask struct {
 
 type denseWords struct{ words []uint64 }
 
-// deadList is the dead rows, ascending.
-type deadList struct{ rows []uint32 }
+// deadList is the dead rows, ascending, in blocks: those of block b are rows[starts[b]:starts[b+1]], counted from the
+// block's first row, so that the list of a block can be lent as it is.
+type deadList struct {
+	rows   []int32
+	starts []uint32
+}
+
+// listBlock is how many rows a block of a deadList has: those of a batch.
+const listBlock = vec.BatchRows
 
 // sparse is how many rows there are to one dead row, at least, for dead rows to be listed.
 const sparse = 8
@@ -158,7 +166,8 @@ func (m *Mask) LiveWords(dst []uint64, from, n uint32) []uint64 {
 	return dst
 }
 
-// DeadRows returns the dead rows in [from, from+n), counted from from on, in dst; false when they are too many to list.
+// DeadRows returns the dead rows in [from, from+n), counted from from on, in dst or in memory of the mask's own, which
+// the caller must not change; false when they are too many to list.
 func (m *Mask) DeadRows(dst []int32, from, n uint32) ([]int32, bool) {
 	dst = dst[:0]
 	switch {
@@ -167,28 +176,51 @@ func (m *Mask) DeadRows(dst []int32, from, n uint32) ([]int32, bool) {
 	case uint64(m.dead)*sparse > uint64(m.rows):
 		return nil, false
 	}
-	rows := m.listed()
-	at, _ := slices.BinarySearch(rows, from)
-	rows = rows[at:]
-	end, _ := slices.BinarySearch(rows[:min(len(rows), int(n))], from+n)
-	dst = slices.Grow(dst, end)[:end]
-	for i, r := range rows[:end] {
-		dst[i] = int32(r - from)
+	d := m.listed()
+	n = min(n, m.rows-from)
+	block := from / listBlock
+	if from%listBlock == 0 && n <= listBlock {
+		rows := d.block(block)
+		if n < listBlock {
+			end, _ := slices.BinarySearch(rows, int32(n))
+			rows = rows[:end]
+		}
+		return slices.Clip(rows), true
+	}
+	for ; uint64(block)*listBlock < uint64(from)+uint64(n); block++ {
+		first := int64(block)*listBlock - int64(from)
+		for _, r := range d.block(block) {
+			if row := first + int64(r); row >= 0 && row < int64(n) {
+				dst = append(dst, int32(row))
+			}
+		}
 	}
 	return dst, true
 }
 
+func (d *deadList) block(b uint32) []int32 { return d.rows[d.starts[b]:d.starts[b+1]] }
+
 // listed returns the dead rows of the whole mask.
-func (m *Mask) listed() []uint32 {
+func (m *Mask) listed() *deadList {
 	if p := m.list.Load(); p != nil {
 		if d := p.Value(); d != nil {
-			return d.rows
+			return d
 		}
 	}
-	d := &deadList{m.Bitmap().ToArray()}
+	rows := m.Bitmap().ToArray()
+	d := &deadList{rows: make([]int32, len(rows)), starts: make([]uint32, 1, m.rows/listBlock+2)}
+	for i, r := range rows {
+		for uint32(len(d.starts)) <= r/listBlock {
+			d.starts = append(d.starts, uint32(i))
+		}
+		d.rows[i] = int32(r % listBlock)
+	}
+	for uint32(len(d.starts)) <= (m.rows-1)/listBlock+1 {
+		d.starts = append(d.starts, uint32(len(rows)))
+	}
 	w := weak.Make(d)
 	m.list.Store(&w)
-	return d.rows
+	return d
 }
 
 // copyBits fills dst with the dense bits from row from on.

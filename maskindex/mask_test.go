@@ -150,3 +150,25 @@ func checkList(t *testing.T, m *Mask, dead []bool, from, n uint32) {
 		t.Fatalf("[%d,+%d): %d rows are listed, %d are dead", from, n, len(rows), at)
 	}
 }
+
+// TestDeadRowsInBlocks asks for windows that are blocks of the list, end early, lie across, and go beyond the tablet.
+func TestDeadRowsInBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, rows := range []uint32{1, listBlock, 3*listBlock + 100} {
+		dead, bm := make([]bool, rows), roaring.New()
+		for range rows / 20 {
+			row := r.Uint32N(rows)
+			dead[row] = true
+			bm.Add(row)
+		}
+		m, err := NewMask(bm, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []uint32{0, 1, 64, listBlock - 1, listBlock, 2 * listBlock, 3 * listBlock, 3*listBlock + 50} {
+			for _, n := range []uint32{0, 1, 77, listBlock - 1, listBlock, listBlock + 1, 4 * listBlock} {
+				checkList(t, m, dead, from, n)
+			}
+		}
+	}
+}

@@ -23,9 +23,10 @@ type Reader struct {
 	runtime []liveBound // what runtime filters had published when spans were made
 	words   []uint64    // of the rows of the window, those that live
 	late    bool        // some rows of words are dead, and no selection says so yet
-	listed  bool        // those are in except, not in words
+	listed  bool        // those are in lent, not in words
 	sel     vec.Selection
 	except  vec.Selection
+	lent    vec.Selection // the mask's own memory, perhaps
 	started bool
 	looked  int // the most columns that one of the scan's filters looks at
 	cols    []*vec.Vector
@@ -189,7 +190,7 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 	return r.sel, live
 }
 
-// listDead makes except the dead rows of the n from row first of the file on, and returns how many live; false where
+// listDead makes lent the dead rows of the n from row first of the file on, and returns how many live; false where
 // the scan needs them as bits.
 func (r *Reader) listDead(first uint32, n int) (live int, ok bool) {
 	if !r.scan.Except || len(r.filters)+len(r.runtime)+len(r.scan.Filters) > 0 {
@@ -201,7 +202,7 @@ func (r *Reader) listDead(first uint32, n int) (live int, ok bool) {
 	}
 	dead, ok := mask.DeadRows(r.except, first, uint32(n))
 	if ok {
-		r.except = dead
+		r.lent = dead
 	}
 	return n - len(dead), ok
 }
@@ -209,10 +210,10 @@ func (r *Reader) listDead(first uint32, n int) (live int, ok bool) {
 // exceptOf returns the dead rows among the n that live has looked at and more behind them.
 func (r *Reader) exceptOf(n int) vec.Selection {
 	if r.listed {
-		for len(r.except) > 0 && int(r.except[len(r.except)-1]) >= n {
-			r.except = r.except[:len(r.except)-1]
+		for len(r.lent) > 0 && int(r.lent[len(r.lent)-1]) >= n {
+			r.lent = r.lent[:len(r.lent)-1]
 		}
-		return r.except
+		return r.lent
 	}
 	r.except = appendDead(r.except[:0], r.words, n, n-vec.Bitmap(r.words).Count(n))
 	return r.except

@@ -17,8 +17,8 @@ type Mask interface {
 // ListedMask is a Mask that can tell dead rows one by one, which scans without filters prefer. It is optional.
 type ListedMask interface {
 	Mask
-	// DeadRows returns the dead rows in [from, from+n), counted from from on and ascending, in dst's memory where it
-	// suffices; false when they are too many to list.
+	// DeadRows returns the dead rows in [from, from+n), counted from from on and ascending, in dst's memory or in what
+	// the mask lends and nobody changes; false when they are too many to list.
 	DeadRows(dst []int32, from, n uint32) ([]int32, bool)
 }
 
