@@ -90,10 +90,11 @@ func (b *binder) optionOf(function string, a sql.Arg) sql.Arg {
 		return a
 	}
 	c, ok := eq.Left.(*sql.Column)
-	if !ok || len(c.Name) != 1 {
+	table := b.functions.Table(function)
+	if !ok || len(c.Name) != 1 || table == nil {
 		return a
 	}
-	for _, o := range b.functions.Table(function).Overloads {
+	for _, o := range table.Overloads {
 		for _, p := range o.Named {
 			if p.Name == lowerASCII(c.Name[0].Name) {
 				return sql.Arg{Name: c.Name[0], Value: eq.Right}
