@@ -280,7 +280,7 @@ func (l *lexer) dollar(start int) token {
 		return l.fail(start, sqlerr.New(sqlerr.SyntaxError, "unterminated dollar-quoted string").Hintf("close it with %s", tag))
 	}
 	l.pos = i + 1 + end + len(tag)
-	return l.token(tokenString, start, body[:end])
+	return l.textToken(tokenString, start, body[:end])
 }
 
 func (l *lexer) punctuation(start int) token {

@@ -39,6 +39,11 @@ func (l *lexer) quoted(start, body int, kind tokenKind, escapes bool) token {
 		return l.fail(start, sqlerr.New(sqlerr.SyntaxError, `zero-length delimited identifier at or near """"`).
 			Hintf("text goes in single quotes; double quotes hold names"))
 	}
+	return l.textToken(kind, start, word)
+}
+
+// textToken is the token of a string or quoted name, which must not hold the zero byte.
+func (l *lexer) textToken(kind tokenKind, start int, word string) token {
 	if strings.IndexByte(word, 0) >= 0 {
 		return l.fail(start, sqlerr.New(sqlerr.InvalidText, "text must not hold the zero byte").Hintf("remove it, or use BYTEA"))
 	}
