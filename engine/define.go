@@ -86,7 +86,7 @@ func (s *Session) comment(snapshot *catalog.Snapshot, statement sql.Statement) e
 
 // createTable runs CREATE TABLE and CREATE CDC TABLE.
 func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateTable) (*Result, error) {
-	o, err := s.tableTarget(ctx, snapshot, t)
+	o, err := s.newRelation(ctx, snapshot, t.Name, t.Temp)
 	if err != nil {
 		return nil, err
 	}
@@ -123,18 +123,18 @@ func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t
 	return done(tag), s.commit(ctx, append(edits, edit)...)
 }
 
-// tableTarget returns where the table goes; a temporary one to the session's own schema.
-func (s *Session) tableTarget(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateTable) (object, error) {
-	if !t.Temp {
-		return s.target(snapshot, t.Name)
+// newRelation returns where a relation to be made goes; a temporary one to the session's own schema.
+func (s *Session) newRelation(ctx context.Context, snapshot *catalog.Snapshot, name sql.Name, temp bool) (object, error) {
+	if !temp {
+		return s.target(snapshot, name)
 	}
-	o, err := split(t.Name)
+	o, err := split(name)
 	if err != nil {
 		return o, err
 	}
 	if o.schema != "" && o.schema != "pg_temp" && o.schema != "temp" {
 		return o, sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema").
-			Hintf("leave the schema out").At(t.Name.Position())
+			Hintf("leave the schema out").At(name.Position())
 	}
 	o.schema, err = s.temporarySchema(ctx)
 	return o, err
@@ -335,15 +335,7 @@ func identNames(idents []sql.Ident) []string {
 }
 
 func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateView) (*Result, error) {
-	var o object
-	var err error
-	if t.Temp {
-		if o, err = split(t.Name); err == nil {
-			o.schema, err = s.temporarySchema(ctx)
-		}
-	} else {
-		o, err = s.target(snapshot, t.Name)
-	}
+	o, err := s.newRelation(ctx, snapshot, t.Name, t.Temp)
 	if err != nil {
 		return nil, err
 	}

@@ -302,3 +302,14 @@ func TestRetentionOfAnEngine(t *testing.T) {
 	}
 	open(t, engine.Options{Retention: time.Minute})
 }
+
+func TestTemporaryRelationsBelongToTheSession(t *testing.T) {
+	_, s := open(t, engine.Options{})
+	for _, query := range []string{
+		"CREATE TEMP TABLE public.t (a INT)", "CREATE TEMP VIEW public.v AS SELECT 1 AS a", "CREATE TEMP SEQUENCE public.q",
+	} {
+		refuses(t, s, query, sqlerr.InvalidTableDefinition, "non-temporary schema")
+	}
+	rows(t, s, "CREATE TEMP VIEW pg_temp.v AS SELECT 1 AS a; CREATE TEMP SEQUENCE q; CREATE TEMP TABLE t (a INT)")
+	expect(t, s, "SELECT a, nextval('q'), (SELECT count(*) FROM t) FROM v", "1|1|0")
+}

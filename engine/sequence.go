@@ -406,15 +406,7 @@ func (q *sessionSequences) Set(name string, value int64, called bool) error {
 
 // createSequence runs CREATE SEQUENCE.
 func (s *Session) createSequence(ctx context.Context, snapshot *catalog.Snapshot, t *sql.CreateSequence) error {
-	var o object
-	var err error
-	if t.Temp {
-		if o, err = split(t.Name); err == nil {
-			o.schema, err = s.temporarySchema(ctx)
-		}
-	} else {
-		o, err = s.target(snapshot, t.Name)
-	}
+	o, err := s.newRelation(ctx, snapshot, t.Name, t.Temp)
 	if err != nil {
 		return err
 	}

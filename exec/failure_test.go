@@ -104,25 +104,7 @@ func TestSpill(t *testing.T) {
 		if strings.Contains(sql, "join") || strings.Contains(sql, " in ") || strings.Contains(sql, "recursive") {
 			env.MemoryBytes = 1 << 16 // the smaller side is what is held
 		}
-		rows, err := Run(context.Background(), root, env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := readAll(rows)
-		if err != nil {
-			t.Errorf("%s: %v", sql, err)
-			continue
-		}
-		if !isOrdered(sql) {
-			slices.Sort(got)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %d rows, want %d", sql, len(got), len(want))
-		}
-		if spillOf(rows.Metrics()) == 0 {
-			t.Errorf("%s: nothing was spilled", sql)
-		}
-		rows.Close()
+		spills(t, sql, root, env, want)
 	}
 }
 
@@ -353,24 +335,32 @@ func TestBlockJoins(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			env := db.env(threads)
 			env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<14
-			rows, err := Run(context.Background(), root, env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := readAll(rows)
-			if err != nil {
-				t.Errorf("%s: %v", sql, err)
-				continue
-			}
-			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: %d rows, want %d", sql, len(got), len(want))
-			}
-			if spillOf(rows.Metrics()) == 0 {
-				t.Errorf("%s: nothing was spilled", sql)
-			}
-			rows.Close()
+			spills(t, sql, root, env, want)
 		}
+	}
+}
+
+// spills runs a plan that must give the wanted rows, sorted unless the query orders them, and use temporary files.
+func spills(t *testing.T, sql string, root plan.Node, env *Env, want []string) {
+	t.Helper()
+	rows, err := Run(context.Background(), root, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	got, err := readAll(rows)
+	if err != nil {
+		t.Errorf("%s: %v", sql, err)
+		return
+	}
+	if !isOrdered(sql) {
+		slices.Sort(got)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %d rows, want %d", sql, len(got), len(want))
+	}
+	if spillOf(rows.Metrics()) == 0 {
+		t.Errorf("%s: nothing was spilled", sql)
 	}
 }
 

@@ -33,7 +33,7 @@ func checkRegex(t *testing.T, text, s string) {
 	t.Helper()
 	plain, err := regexp.Compile(text)
 	if err != nil {
-		t.Skip()
+		t.Fatal(err)
 	}
 	re := &regex{Regexp: plain, sequence: newSequence(text)}
 	if got, want := re.FindStringSubmatchIndex(s), plain.FindStringSubmatchIndex(s); !slices.Equal(got, want) {
@@ -63,8 +63,8 @@ func FuzzSequences(f *testing.F) {
 		f.Add(text, "http://www.example.com/abc aab")
 	}
 	f.Fuzz(func(t *testing.T, text, s string) {
-		if len(text) > 60 || len(s) > 200 {
-			t.Skip()
+		if _, err := regexp.Compile(text); err != nil || len(text) > 60 || len(s) > 200 {
+			return
 		}
 		checkRegex(t, text, s)
 	})
