@@ -7,6 +7,10 @@
 // in the dialect's part that DuckDB shares, on DuckDB too. A query whose answers differ is shrunk before it is
 // printed, with the seed that makes it again.
 //
+// A query runs three times on ours: on one thread, and twice on two threads over tables with a tablet for each row, so
+// that rows come in another order; all answers must be the same. A query that the other system does not answer within
+// seconds decides nothing; the test fails when more than one in a hundred is such.
+//
 // TIDEMARK_SEED and TIDEMARK_QUERIES choose other queries and how many; make differential runs many.
 //
 // # Invariants

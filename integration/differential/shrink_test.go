@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,26 +10,52 @@ import (
 	"github.com/tidemarkdb/tidemark/sql"
 )
 
-// comparison is of two systems.
-type comparison struct{ ours, theirs peer.Peer }
+// comparison is of another system with two sessions of ours: one that runs a query on one thread, and one over the same
+// rows in a tablet each, whose threads share them out another way each time.
+type comparison struct{ ours, scattered, theirs peer.Peer }
 
-// differs runs a query on both systems and says how the answers differ, and whether both gave one.
-func (c comparison) differs(query string) (fault string, both bool) {
-	got, err := c.ours.Run(query)
+// outcome is what a comparison found.
+type outcome uint8
+
+const (
+	answered  outcome = iota // by both
+	refused                  // by one at least
+	undecided                // the other system took too long
+)
+
+// differs runs a query on both systems and says how the answers differ, "" when they do not.
+func (c comparison) differs(query string) (fault string, found outcome) {
 	want, wantErr := c.theirs.Run(query)
+	if errors.Is(wantErr, peer.ErrTooSlow) {
+		return "", undecided
+	}
+	got, err := c.ours.Run(query)
 	switch {
 	case err != nil && wantErr != nil:
-		return "", false
+		return "", refused
 	case wantErr != nil && c.theirs.Name() == "duckdb": // which lacks some of what PostgreSQL has
-		return "", false
+		return "", refused
 	case err != nil:
-		return "fails: " + firstLine(err), false
+		return "fails: " + firstLine(err), refused
 	case wantErr != nil:
-		return "answers where " + c.theirs.Name() + " fails: " + firstLine(wantErr), false
+		return "answers where " + c.theirs.Name() + " fails: " + firstLine(wantErr), refused
 	}
 	// Sums of floating point that differ in their last digits may sort either way.
 	inexact := slices.Contains(got.Kinds, peer.Float) || slices.Contains(want.Kinds, peer.Float)
-	return got.Compare(want, orders(query) && !inexact), true
+	ordered := orders(query) && !inexact
+	if fault = got.Compare(want, ordered); fault != "" {
+		return fault, answered
+	}
+	for range 2 {
+		again, err := c.scattered.Run(query)
+		if err != nil {
+			return "scattered: fails: " + firstLine(err), answered
+		}
+		if fault := again.Compare(got, ordered); fault != "" {
+			return "scattered: " + fault, answered
+		}
+	}
+	return "", answered
 }
 
 // orders reports whether a query orders its rows by every column.
@@ -62,10 +89,13 @@ func (c comparison) shrink(query, fault string) (string, string) {
 
 // class is the part of a fault that must stay the same.
 func class(fault string) string {
-	for _, start := range []string{"fails: ", "answers where "} {
+	for _, start := range []string{"fails: ", "answers where ", "scattered: fails: "} {
 		if strings.HasPrefix(fault, start) {
 			return start + sqlstate(fault)
 		}
+	}
+	if strings.HasPrefix(fault, "scattered: ") {
+		return "scattered"
 	}
 	return "differs"
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/integration/pyvenv"
@@ -27,7 +28,7 @@ type duck struct {
 // Duck starts a DuckDB with an empty database in memory.
 func Duck(t testing.TB) Peer {
 	t.Helper()
-	cmd := exec.Command(pyvenv.Python(t), "-c", duckProgram)
+	cmd := exec.Command(pyvenv.Python(t), "-c", duckProgram, strconv.FormatFloat(patience.Seconds(), 'f', -1, 64))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -57,9 +58,10 @@ func (s duck) Run(statement string) (*Answer, error) {
 		s.t.Fatal(err)
 	}
 	var reply struct {
-		Error string
-		Kinds []Kind
-		Rows  [][]*string
+		Error   string
+		TooSlow bool
+		Kinds   []Kind
+		Rows    [][]*string
 	}
 	_, err = s.in.Write(append(request, '\n'))
 	if err == nil {
@@ -70,6 +72,9 @@ func (s duck) Run(statement string) (*Answer, error) {
 	}
 	if err != nil {
 		s.t.Fatalf("DuckDB is gone: %v\n%s", err, statement)
+	}
+	if reply.TooSlow {
+		return nil, ErrTooSlow
 	}
 	if reply.Error != "" {
 		return nil, errors.New(reply.Error)

@@ -1,11 +1,12 @@
 """Runs DuckDB: reads one JSON string with a statement a line, answers with one JSON object a line.
 
-The object has either error, or kinds (0 text, 1 exact number, 2 floating point) and rows of text in PostgreSQL's form.
+The argument is how many seconds a statement may take. The object has either error, tooslow, or kinds (0 text, 1 exact number, 2 floating point) and rows of text in PostgreSQL's form.
 """
 import datetime
 import decimal
 import json
 import sys
+import threading
 
 import duckdb
 
@@ -71,10 +72,16 @@ def main():
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_progress_bar = false")  # which would go to the answers
     for line in sys.stdin:
+        timer = threading.Timer(float(sys.argv[1]), connection.interrupt)
+        timer.start()
         try:
             reply = run(connection, json.loads(line))
+        except duckdb.InterruptException:
+            reply = {"tooslow": True}
         except Exception as e:  # the statement's error, whatever its class
             reply = {"error": str(e) or type(e).__name__}
+        finally:
+            timer.cancel()
         print(json.dumps(reply), flush=True)
 
 

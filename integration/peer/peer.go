@@ -1,13 +1,21 @@
 package peer
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
+
+// patience is how long a statement may take on a system that answers are compared with.
+const patience = 10 * time.Second
+
+// ErrTooSlow is the error of a statement that such a system did not answer in time: it says nothing about the answer.
+var ErrTooSlow = errors.New("no answer in time")
 
 // Peer is one session of a system.
 type Peer interface {

@@ -2,6 +2,8 @@ package peer
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,7 +19,11 @@ type postgres struct {
 
 // Postgres opens a session on an empty database of a PostgreSQL server.
 func Postgres(t testing.TB) Peer {
-	return postgres{t, pgtest.Database(t).Connect()}
+	s := postgres{t, pgtest.Database(t).Connect()}
+	if _, err := s.Run(fmt.Sprintf("SET statement_timeout = %d", patience.Milliseconds())); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (postgres) Name() string { return "postgresql" }
@@ -33,6 +39,10 @@ func (s postgres) Run(statement string) (*Answer, error) {
 	err := results.Close()
 	if s.conn.IsClosed() {
 		s.t.Fatalf("PostgreSQL is gone: %v\n%s", err, statement)
+	}
+	var failure *pgconn.PgError
+	if errors.As(err, &failure) && failure.Code == "57014" { // query_canceled
+		err = ErrTooSlow
 	}
 	return answer, err
 }

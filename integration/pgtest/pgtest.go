@@ -40,6 +40,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	s := &Server{t: t, folder: folder, settings: append([]string{
 		"wal_level=logical", "max_wal_senders=16", "max_replication_slots=16", "max_connections=60", "fsync=off",
 		"listen_addresses=127.0.0.1", "shared_buffers=64MB",
+		"jit=off", // which takes seconds for a query of milliseconds
 	}, settings...)}
 	if os.Geteuid() == 0 {
 		s.run("chown", "postgres:postgres", folder)
