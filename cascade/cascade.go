@@ -32,7 +32,9 @@ type Cascade struct {
 // worker's: then its commit fails and the error says so.
 func (c *Cascade) Run(ctx context.Context) (drained bool, err error) {
 	started := time.Now()
-	result, err := c.fold(ctx)
+	ledger := c.Store.NewLedger()
+	defer ledger.Discard()
+	result, err := c.fold(ledger.Context(ctx))
 	if err != nil {
 		if ctx.Err() == nil {
 			c.Metrics.CascadeFailed(time.Since(started))
@@ -80,7 +82,7 @@ func (c *Cascade) fold(ctx context.Context) (metrics.Cascade, error) {
 	if err := c.settleMasks(ctx, f); err != nil {
 		return f.count, err
 	}
-	after, err := c.Catalog.Commit(ctx, f.edit)
+	after, err := c.commit(ctx, f.edit)
 	if err != nil {
 		return f.count, err
 	}
@@ -94,6 +96,13 @@ func (c *Cascade) fold(ctx context.Context) (metrics.Cascade, error) {
 	}
 	f.count.Drained = true
 	return f.count, nil
+}
+
+// commit makes an edit; the files it names stay.
+func (c *Cascade) commit(ctx context.Context, edit catalog.Edit) (*catalog.Snapshot, error) {
+	after, err := c.Catalog.Commit(ctx, edit)
+	tablestore.LedgerOf(ctx).Committed(err, edit)
+	return after, err
 }
 
 // settleStaging decides what becomes of each staging tablet and writes the consolidated ones.

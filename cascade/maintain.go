@@ -46,9 +46,12 @@ func (c *Cascade) maintainOnce(ctx context.Context) (bool, error) {
 	if !ok {
 		return false, nil
 	}
+	ledger := c.Store.NewLedger()
+	defer ledger.Discard()
+	ctx = ledger.Context(ctx)
 	if edit, err := c.Store.MergeRuns(ctx, table); err != nil || edit != nil {
 		if err == nil {
-			_, err = c.Catalog.Commit(ctx, edit)
+			_, err = c.commit(ctx, edit)
 		}
 		return true, err
 	}
@@ -86,12 +89,9 @@ func (c *Cascade) replace(ctx context.Context, t *catalog.Table, view *tablet.Vi
 		edit.Remove = append(edit.Remove, catalog.MaskedTablet{Tablet: m.desc.ID, Mask: refs[m.desc.ID]})
 	}
 	if c.aside() {
-		for _, w := range written {
-			c.Store.Discard(c.Table, w.Desc)
-		}
 		return errAside
 	}
-	after, err := c.Catalog.Commit(ctx, edit)
+	after, err := c.commit(ctx, edit)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (c *Catalog) tryCommit(ctx context.Context, base *Snapshot, edits []Edit) (
 		}
 		won, err := c.write(ctx, newest, next, h, file)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, &mayBeMade{err}
 		}
 		if won {
 			return c.current.Load(), nil, nil
@@ -170,6 +170,17 @@ func (c *Catalog) write(ctx context.Context, newest, next *Snapshot, h header, f
 	}
 	return false, unknownOutcome(h.version, putErr)
 }
+
+// MayBeMade reports whether the commit that failed with err could have been made all the same, or could still appear.
+func MayBeMade(err error) bool {
+	var m *mayBeMade
+	return errors.As(err, &m)
+}
+
+// mayBeMade is an error met while the log was written.
+type mayBeMade struct{ error }
+
+func (m *mayBeMade) Unwrap() error { return m.error }
 
 // unknownOutcome is the error of a write that failed and left nothing to be seen; a bucket may still let it appear.
 func unknownOutcome(version uint64, err error) error {

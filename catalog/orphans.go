@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -20,7 +21,10 @@ func (c *Catalog) orphanAge() time.Duration { return max(DefaultOrphanAge, c.opt
 func (c *Catalog) refuseStale(edits []Edit) error {
 	oldest := c.options.Now().Add(-c.orphanAge() / 2)
 	for _, e := range edits {
-		for _, id := range writtenFor(e) {
+		if _, load := e.(*Load); load {
+			continue // it may take long; see above
+		}
+		for id := range FilesWritten(e) {
 			if id.Time().Before(oldest) {
 				return sqlerr.New(sqlerr.SerializationFailure, "the changes were made at %s, longer than %v ago",
 					id.Time().UTC().Format(time.RFC3339), c.orphanAge()/2).Hintf("run the transaction again and commit it sooner")
@@ -30,12 +34,32 @@ func (c *Catalog) refuseStale(edits []Edit) error {
 	return nil
 }
 
-// writtenFor returns the files that were written for an edit, but for those of a load.
+// FilesWritten yields the files that were written for edits, each by the id in its name.
+func FilesWritten(edits ...Edit) iter.Seq[tablet.ID] {
+	return func(yield func(tablet.ID) bool) {
+		for _, e := range edits {
+			for _, id := range writtenFor(e) {
+				if !yield(id) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func writtenFor(e Edit) (ids []tablet.ID) {
+	descs := func(of ...*tablet.Desc) {
+		for _, d := range of {
+			if d != nil { // else the edit is refused for that
+				ids = append(ids, d.ID)
+			}
+		}
+	}
 	bases := func(of []tablet.Base) {
 		for _, b := range of {
-			if b.Desc != nil { // else the edit is refused for that
-				ids = append(ids, b.ID)
+			descs(b.Desc)
+			if !b.Mask.IsZero() {
+				ids = append(ids, b.Mask.File)
 			}
 		}
 	}
@@ -46,25 +70,32 @@ func writtenFor(e Edit) (ids []tablet.ID) {
 			}
 		}
 	}
+	runs := func(of []tablet.Run) {
+		for _, r := range of {
+			ids = append(ids, r.ID)
+		}
+	}
 	switch e := e.(type) {
 	case *Append:
-		for _, d := range e.Tablets {
-			if d != nil {
-				ids = append(ids, d.ID)
-			}
-		}
+		descs(e.Tablets...)
+	case *Load:
+		descs(e.Tablets...)
+		runs(e.Runs)
 	case *Modify:
 		bases(e.Add)
 		masks(e.Masks)
 	case *Adopt:
 		bases(e.Written)
 		masks(e.Masks)
+		for _, a := range e.Adopted {
+			if !a.Mask.IsZero() {
+				ids = append(ids, a.Mask.File)
+			}
+		}
 	case *ReplaceTablets:
 		bases(e.Add)
 	case *ReplaceRuns:
-		for _, r := range e.Add {
-			ids = append(ids, r.ID)
-		}
+		runs(e.Add)
 	}
 	return ids
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
 	"github.com/tidemarkdb/tidemark/tablet"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -37,23 +38,24 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 		return 0, 0, err
 	}
 	defer snapshot.Close()
-	descs, err := w.copyParts(ctx, snapshot, table)
+	ledger := w.Store.NewLedger()
+	defer ledger.Discard()
+	ctx = ledger.Context(ctx)
+	descs, lastSeq, err := w.copyParts(ctx, snapshot, table)
 	if err != nil {
-		w.Store.Discard(table.ID, descs...)
 		return 0, 0, err
+	}
+	descs, runs, err := w.Store.IndexTablets(ctx, table, descs)
+	if err != nil {
+		return 0, 0, &applyError{err}
 	}
 	for _, d := range descs {
 		rows += d.Rows
 	}
-	runs, err := w.Store.IndexTablets(ctx, table, descs)
-	if err != nil {
-		w.Store.Discard(table.ID, descs...)
-		return 0, 0, &applyError{err}
-	}
 	position := snapshot.Position()
 	_, err = w.commit(ctx, &catalog.Load{
 		Table: w.Table, Epoch: w.Epoch, Tablets: descs, Runs: runs,
-		Progress: catalog.Progress{Position: position, PositionText: w.Def.FormatPosition(position), LastSeq: table.Ingest.LastSeq + rows},
+		Progress: catalog.Progress{Position: position, PositionText: w.Def.FormatPosition(position), LastSeq: lastSeq},
 	})
 	if err != nil {
 		return 0, 0, &applyError{err}
@@ -61,14 +63,13 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 	return rows, int64(len(descs)), nil
 }
 
-// copyParts reads the parts of the snapshot side by side; each reader writes tablets of its own. With an error it
-// returns those that were written before it.
-func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, table *catalog.Table) ([]*tablet.Desc, error) {
+// copyParts reads the parts of the snapshot side by side; each reader writes tablets of its own. lastSeq is the number of
+// the last row read.
+func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, table *catalog.Table) (descs []*tablet.Desc, lastSeq int64, err error) {
 	var (
-		mu    sync.Mutex
-		descs []*tablet.Desc
-		next  atomic.Int64
-		seq   atomic.Int64
+		mu   sync.Mutex
+		next atomic.Int64
+		seq  atomic.Int64
 	)
 	seq.Store(table.Ingest.LastSeq)
 	threads := min(max(1, w.Pacing().Threads), max(1, snapshot.Parts()))
@@ -94,10 +95,10 @@ func (w *Worker) copyParts(ctx context.Context, snapshot extension.Snapshot, tab
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return descs, err
+		return nil, 0, err
 	}
 	slices.SortFunc(descs, func(a, b *tablet.Desc) int { return cmp.Compare(a.ID, b.ID) })
-	return descs, nil
+	return descs, seq.Load(), nil
 }
 
 // loadBuffer collects rows of a snapshot until they make a tablet.
@@ -143,12 +144,34 @@ func (b *loadBuffer) flush(ctx context.Context) error {
 		seqs[i] = last - int64(b.rows) + 1 + int64(i)
 	}
 	cols = append(cols, vec.FlatOf(vec.Int16Type, ops, nil), vec.FlatOf(vec.Int64Type, seqs, nil))
-	batch := tablestore.SortRows(b.table, vec.NewBatch(b.rows, cols...))
-	desc, err := b.worker.Store.Write(ctx, b.table, tablestore.Rows{Batch: batch}, 1)
+	batch := vec.NewBatch(b.rows, cols...)
+	desc, err := b.write(ctx, batch)
+	if sqlerr.Code(err) == sqlerr.UniqueViolation {
+		// The source has several rows for one key, which is trusted: they are versions of one row, the last in force.
+		if batch, err = b.newest(batch); err == nil {
+			desc, err = b.write(ctx, batch)
+		}
+	}
+	if sqlerr.Code(err) == sqlerr.NotNullViolation {
+		err = extension.Permanent(err)
+	}
 	if err != nil {
-		return &applyError{keyFault(err)}
+		return &applyError{err}
 	}
 	b.descs = append(b.descs, desc)
 	b.batches, b.rows, b.bytes = nil, 0, 0
 	return nil
+}
+
+func (b *loadBuffer) write(ctx context.Context, batch *vec.Batch) (*tablet.Desc, error) {
+	return b.worker.Store.Write(ctx, b.table, tablestore.Rows{Batch: tablestore.SortRows(b.table, batch)}, 1)
+}
+
+// newest returns the last row of each key.
+func (b *loadBuffer) newest(batch *vec.Batch) (*vec.Batch, error) {
+	keys, err := tablestore.Fingerprint(b.table, batch)
+	if err != nil {
+		return nil, err
+	}
+	return (&vec.Batch{N: batch.N, Cols: batch.Cols, Sel: newestOfEachKey(keys, 0)}).Compact(), nil
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -19,6 +20,18 @@ import (
 type merging struct {
 	keys maskindex.Keys                // of every change since the last truncation
 	dead map[tablet.ID]*roaring.Bitmap // rows of parts that later parts supersede
+}
+
+// clone returns a copy that more parts merged do not change.
+func (m *merging) clone() *merging {
+	out := &merging{keys: maskindex.Keys{Hi: slices.Clip(m.keys.Hi), Lo: slices.Clip(m.keys.Lo)}}
+	if m.dead != nil {
+		out.dead = make(map[tablet.ID]*roaring.Bitmap, len(m.dead))
+		for id, rows := range m.dead {
+			out.dead[id] = rows.Clone()
+		}
+	}
+	return out
 }
 
 // mergeRows writes the live rows of one piece as a part, after the rows of earlier parts with the same keys died.

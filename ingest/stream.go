@@ -20,11 +20,14 @@ import (
 // boundaryWait is how long one read waits for the boundary of a transaction that outlasts the window.
 const boundaryWait = 100 * time.Millisecond
 
-// piece is what the reader hands to the writer: a window, or with more set a part of one that outgrew its budget.
+// piece is what the reader hands to the writer: a window, or with more set a part of one that outgrew its budget. The
+// parts end at boundaries where they can. With back set the window ends at the boundary before a failure, and parts
+// that came after the last one that ended at a boundary are to be forgotten.
 type piece struct {
 	*window
 	started time.Time
 	more    bool
+	back    bool
 }
 
 // stream reads changes and commits them until ctx ends or something fails. One goroutine reads, one writes.
@@ -47,9 +50,10 @@ func (w *Worker) stream(ctx context.Context, source extension.Source, budget *Bu
 		return err
 	})
 	g.Go(func() error {
-		a := &appender{worker: w, changes: changes, budget: budget}
+		a := &appender{worker: w, changes: changes, budget: budget, ledger: w.Store.NewLedger()}
+		defer a.ledger.Discard()
 		if table.MergeMode == catalog.MergeWrite {
-			a.merge = new(merging)
+			a.merge, a.whole.merge = new(merging), new(merging)
 		}
 		for p := range pieces {
 			if err := a.take(ctx, p); err != nil {
@@ -86,13 +90,9 @@ func (w *Worker) watch(ctx context.Context) error {
 // read cuts the changes into windows, until the worker is to yield. A failure that no retry heals comes back as last
 // after the transactions before it went out: nobody reads them again.
 func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- piece) (last, err error) {
-	var types []vec.Type
 	table, err := w.current()
 	if err != nil {
 		return nil, err
-	}
-	for _, c := range table.Columns {
-		types = append(types, c.Type)
 	}
 	send := func(p piece) error {
 		select {
@@ -104,15 +104,18 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 	}
 	for !w.yielding() {
 		started := time.Now()
-		win, err := w.readWindow(ctx, changes, &window{types: types}, started, send)
-		if err != nil {
+		win := &window{columns: table.Columns, key: tablestore.Places(table, table.MergeKey)}
+		back := false
+		if err := w.readWindow(ctx, changes, win, started, send); err != nil {
 			err = &appendError{err, started}
-			if !extension.IsPermanent(err) || !win.cut() {
+			if !extension.IsPermanent(err) || !win.moved {
 				return nil, err
 			}
+			back = win.torn
+			win.cut()
 			last = err
 		}
-		if err := send(piece{win, started, false}); err != nil || last != nil {
+		if err := send(piece{win, started, false, back}); err != nil || last != nil {
 			return last, err
 		}
 	}
@@ -120,8 +123,8 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 }
 
 // readWindow reads until the window's time is over or it holds its number of events, and on to the next boundary. What
-// outgrows the memory budget is sent on the way; the rest is returned.
-func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *window, started time.Time, send func(piece) error) (*window, error) {
+// outgrows the memory budget is sent on the way; the rest stays in win.
+func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *window, started time.Time, send func(piece) error) error {
 	pacing := w.Pacing()
 	deadline := started.Add(pacing.MaxRead)
 	for {
@@ -129,25 +132,26 @@ func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *
 		left := pacing.MaxRows - int(win.events())
 		if wait <= 0 || left <= 0 {
 			if !win.open {
-				return win, nil
+				return nil
 			}
 			wait = boundaryWait
 		}
 		c, err := changes.Next(ctx, wait, max(1, left))
 		if err != nil {
-			return win, err
+			return err
 		}
 		if ctx.Err() != nil {
-			return win, ctx.Err()
+			return ctx.Err()
 		}
 		if c != nil {
-			win.add(c)
-		}
-		if win.bytes > pacing.MemoryBytes {
-			if err := send(piece{win, started, true}); err != nil {
-				return win, err
+			if err := win.add(c); err != nil {
+				return err
 			}
-			win = win.next()
+		}
+		for win.bytes > pacing.MemoryBytes {
+			if err := send(piece{win.split(), started, true, false}); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -157,8 +161,14 @@ type appender struct {
 	worker  *Worker
 	changes extension.Stream
 	budget  *Budget
+	ledger  *tablestore.Ledger // of the append being written
 
-	// Of the append being written in parts:
+	written
+	whole written // as of the last part that ended at a boundary
+}
+
+// written is what an append written in parts has so far.
+type written struct {
 	parts                     []*tablet.Desc
 	truncated                 bool
 	lastSeq                   int64
@@ -167,9 +177,26 @@ type appender struct {
 	merge *merging // of a table in write mode, else nil
 }
 
+// clone returns a copy that more parts written do not change.
+func (w *written) clone() written {
+	out := *w
+	out.parts = slices.Clip(w.parts)
+	if w.merge != nil {
+		out.merge = w.merge.clone()
+	}
+	return out
+}
+
 // take writes one piece and, when it ends a window, commits the append.
 func (a *appender) take(ctx context.Context, p piece) error {
+	ctx = a.ledger.Context(ctx)
+	if p.back {
+		a.written = a.whole.clone()
+	}
 	err := a.write(ctx, p)
+	if err == nil && p.more && !p.open {
+		a.whole = a.clone()
+	}
 	if err == nil && !p.more {
 		err = a.commit(ctx, p)
 	}
@@ -256,10 +283,11 @@ func (a *appender) commit(ctx context.Context, p piece) error {
 	if a.merge != nil {
 		committed, err = a.commitMerge(ctx, progress)
 	} else {
-		committed, err = w.commit(ctx, &catalog.Append{
+		edit := &catalog.Append{
 			Table: w.Table, Epoch: w.Epoch, Tablets: slices.Clone(a.parts), Progress: progress,
 			FromPosition: nonNil(from), Truncate: a.truncated,
-		})
+		}
+		committed, err = w.commit(ctx, edit)
 	}
 	if err != nil {
 		if ended(err) {
@@ -271,10 +299,11 @@ func (a *appender) commit(ctx context.Context, p piece) error {
 	w.Metrics.AppendCommitted(time.Since(p.started), a.inserts, a.updates, a.deletes, asOf)
 	now := w.Now()
 	w.succeed(a.budget, func(s *Status) { s.ApplyCount, s.LastApplied = s.ApplyCount+1, now })
+	a.ledger.Discard() // parts that no longer count
 	parts := a.parts
-	next := appender{worker: a.worker, changes: a.changes, budget: a.budget}
+	next := appender{worker: a.worker, changes: a.changes, budget: a.budget, ledger: a.ledger}
 	if a.merge != nil {
-		next.merge = new(merging)
+		next.merge, next.whole.merge = new(merging), new(merging)
 	}
 	*a = next
 	w.Store.Warm(ctx, committed, parts...)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -15,19 +16,21 @@ import (
 
 // window collects the changes of one append, in the source's order, until it is sealed into rows to store.
 type window struct {
-	types []vec.Type // of the user columns
-	parts []*extension.Changes
-	rows  int
-	bytes int64
+	columns []tablet.Column // of the user
+	key     []int           // places of the merge key's columns
+	parts   []*extension.Changes
+	rows    int
+	bytes   int64
 
 	inserts, updates, deletes int64
 	before                    int64 // events of the parts of the same append that were sent on already
 
 	position   extension.Position // of the newest boundary
 	commitTime time.Time          // of the newest boundary that has one
-	open       bool               // changes after the newest boundary are held
+	open       bool               // changes after the newest boundary are held, or were sent on
+	torn       bool               // ... were sent on
 	moved      bool               // there was a boundary
-	whole      *tally             // at the newest boundary, nil when that was in an earlier part of the append
+	whole      tally              // at the newest boundary
 }
 
 // tally is how much a window held at a boundary.
@@ -37,8 +40,11 @@ type tally struct {
 	inserts, updates, deletes int64
 }
 
-// add takes over c.
-func (w *window) add(c *extension.Changes) {
+// add takes over c. A row without a full key is an error, and c is left out then.
+func (w *window) add(c *extension.Changes) error {
+	if err := w.checkKeys(c); err != nil {
+		return err
+	}
 	if n := c.Rows(); n > 0 {
 		w.parts = append(w.parts, c)
 		w.rows += n
@@ -51,36 +57,57 @@ func (w *window) add(c *extension.Changes) {
 	}
 	w.open = !c.Boundary && (w.open || c.Rows() > 0)
 	if c.Boundary {
-		w.position, w.moved = c.Position, true
-		w.whole = &tally{len(w.parts), w.rows, w.bytes, w.inserts, w.updates, w.deletes}
+		w.position, w.moved, w.torn = c.Position, true, false
+		w.whole = tally{len(w.parts), w.rows, w.bytes, w.inserts, w.updates, w.deletes}
 		if !c.CommitTime.IsZero() {
 			w.commitTime = c.CommitTime
 		}
 	}
+	return nil
 }
 
-// cut takes off what is held after the newest boundary, and reports whether what is left ends at one.
-func (w *window) cut() bool {
-	if !w.open {
-		return w.moved
+// checkKeys returns a permanent error when a row of c cannot be indexed: the source would send the same key again.
+func (w *window) checkKeys(c *extension.Changes) error {
+	for _, k := range w.key {
+		v := c.Cols[k]
+		if !v.MayHaveNulls() {
+			continue
+		}
+		for i, op := range c.Ops {
+			if op != extension.Truncate && v.IsNull(i) {
+				return extension.Permanent(sqlerr.New(sqlerr.NotNullViolation, "merge key column %q is NULL in a change of the source", w.columns[k].Name).
+					Hintf("every row needs a full key: correct the source, or choose key columns that are never NULL"))
+			}
+		}
 	}
+	return nil
+}
+
+// cut takes off what is held after the newest boundary. What of it was sent on is for the receiver to forget, as torn
+// tells.
+func (w *window) cut() {
 	t := w.whole
-	if t == nil {
-		return false
-	}
 	w.parts, w.rows, w.bytes, w.open = w.parts[:t.parts], t.rows, t.bytes, false
 	w.inserts, w.updates, w.deletes = t.inserts, t.updates, t.deletes
-	return true
 }
 
 // events returns how many change events the append holds so far.
 func (w *window) events() int64 { return w.before + w.inserts + w.updates + w.deletes }
 
-// next returns the window that continues an append whose changes so far were sent on.
-func (w *window) next() *window {
-	return &window{
-		types: w.types, before: w.events(), position: w.position, commitTime: w.commitTime, open: w.open, moved: w.moved,
+// split takes out of the window what is to be sent on: everything up to the newest boundary, or everything when there
+// was none since the last split. The window goes on with the rest.
+func (w *window) split() *window {
+	out := *w
+	if w.open && w.whole.parts > 0 {
+		out.cut()
 	}
+	*w = window{
+		columns: w.columns, key: w.key, before: out.events(), position: w.position, commitTime: w.commitTime,
+		open: w.open, torn: w.open && out.open, moved: w.moved,
+		parts: slices.Clone(w.parts[len(out.parts):]), rows: w.rows - out.rows, bytes: w.bytes - out.bytes,
+		inserts: w.inserts - out.inserts, updates: w.updates - out.updates, deletes: w.deletes - out.deletes,
+	}
+	return &out
 }
 
 // sealed is what an append stores: for each key the newest change, sorted, hidden columns last.
@@ -109,7 +136,7 @@ func (w *window) seal(ctx context.Context, layout *maskindex.Layout, keyCols, so
 	}
 	var keys maskindex.Keys
 	if err := fingerprint(layout, &keys, cols, keyCols, start); err != nil {
-		return nil, keyFault(err)
+		return nil, err
 	}
 	if err := w.fillUnchanged(ctx, cols, ops, &keys, start, stored); err != nil {
 		return nil, err
@@ -136,13 +163,13 @@ func (w *window) seal(ctx context.Context, layout *maskindex.Layout, keyCols, so
 }
 
 func (w *window) concat() ([]*vec.Vector, []extension.Op) {
-	cols := make([]*vec.Vector, len(w.types))
-	for c, t := range w.types {
+	cols := make([]*vec.Vector, len(w.columns))
+	for c, column := range w.columns {
 		pieces := make([]*vec.Vector, len(w.parts))
 		for i, p := range w.parts {
 			pieces[i] = p.Cols[c]
 		}
-		cols[c] = vec.Concat(t, pieces)
+		cols[c] = vec.Concat(column.Type, pieces)
 	}
 	ops := make([]extension.Op, 0, w.rows)
 	for _, p := range w.parts {
@@ -180,15 +207,6 @@ func fingerprint(layout *maskindex.Layout, keys *maskindex.Keys, cols []*vec.Vec
 		picked[i] = cols[c].Slice(start, n)
 	}
 	return layout.Fingerprint(picked, n, keys)
-}
-
-// keyFault marks the fault of a key as permanent: the source sends the same key again.
-func keyFault(err error) error {
-	switch sqlerr.Code(err) {
-	case sqlerr.NotNullViolation, sqlerr.UniqueViolation:
-		return extension.Permanent(err)
-	}
-	return err
 }
 
 // newestOfEachKey returns the rows, ascending, that no later row of the same key follows. keys are those of the rows
@@ -252,7 +270,7 @@ func (w *window) fillUnchanged(ctx context.Context, cols []*vec.Vector, ops []ex
 				fetch = append(fetch, int32(m.key))
 			}
 		}
-		values := vec.NewBuilder(w.types[c], 0).Finish()
+		values := vec.NewBuilder(w.columns[c].Type, 0).Finish()
 		if len(fetch) > 0 {
 			wanted := takeKeys(keys, fetch, start)
 			batch, err := stored(ctx, &wanted, []int{c})
@@ -264,7 +282,7 @@ func (w *window) fillUnchanged(ctx context.Context, cols []*vec.Vector, ops []ex
 			}
 			values = batch.Cols[0]
 		}
-		cols[c] = vec.Gather(vec.Concat(w.types[c], []*vec.Vector{cols[c], values}), index, nil)
+		cols[c] = vec.Gather(vec.Concat(w.columns[c].Type, []*vec.Vector{cols[c], values}), index, nil)
 	}
 	return nil
 }
@@ -282,7 +300,7 @@ func (w *window) missing(start int) [][]missingValue {
 				continue
 			}
 			if out == nil {
-				out = make([][]missingValue, len(w.types))
+				out = make([][]missingValue, len(w.columns))
 			}
 			for _, i := range bits.AppendSelection(nil, p.Rows()) {
 				if row := offset + int(i); row >= start {

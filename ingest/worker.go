@@ -238,6 +238,7 @@ func (w *Worker) open(ctx context.Context, table *catalog.Table) (extension.Sour
 // the columns changed.
 func (w *Worker) commit(ctx context.Context, edit catalog.Edit) (*catalog.Table, error) {
 	snapshot, err := w.Catalog.Commit(ctx, edit)
+	tablestore.LedgerOf(ctx).Committed(err, edit)
 	if err != nil {
 		if _, ended := w.current(); ended != nil {
 			return nil, ended

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -32,7 +33,8 @@ type house struct {
 	spec    extension.TableSpec
 	options map[string]string
 
-	memoryBytes int64 // of a window
+	memoryBytes int64         // of a window
+	patience    time.Duration // how long an append reads, when not 0
 }
 
 var columns = []tablet.Column{
@@ -98,7 +100,7 @@ func (h *house) worker(def *extension.SourceDef, maxRows int) (*ingest.Worker, *
 	return ingest.NewWorker(ingest.Config{
 		Catalog: h.catalog, Store: h.store, Table: h.table, Epoch: epoch, Def: def, Stream: h.stream, SpillDir: h.t.TempDir(),
 		Pacing: func() ingest.Pacing {
-			return ingest.Pacing{MaxRead: 5 * time.Millisecond, MaxRows: maxRows, Threads: 2, MemoryBytes: max(h.memoryBytes, 1<<10)}
+			return ingest.Pacing{MaxRead: cmp.Or(h.patience, 5*time.Millisecond), MaxRows: maxRows, Threads: 2, MemoryBytes: max(h.memoryBytes, 1<<10)}
 		},
 		Budget:  func() ingest.Budget { return ingest.Budget{MinFailures: 3, MinWindow: time.Nanosecond} },
 		Metrics: m, Log: log, Drain: casc.Run,
@@ -333,64 +335,6 @@ func TestFailuresEndInStateError(t *testing.T) {
 			}
 		})
 	}
-}
-
-// interrupted wraps the generator with a stream that fails for good once it delivered a number of transactions, the
-// last of them without its end.
-func interrupted(transactions int, failure error) *extension.SourceDef {
-	def := *generator.Source()
-	open := def.Open
-	def.Open = func(ctx context.Context, req extension.OpenRequest) (extension.Source, error) {
-		s, err := open(ctx, req)
-		return &interruptedSource{s, transactions, failure}, err
-	}
-	return &def
-}
-
-type interruptedSource struct {
-	extension.Source
-	left    int
-	failure error
-}
-
-func (s *interruptedSource) Stream(ctx context.Context, from extension.Position) (extension.Stream, error) {
-	changes, err := s.Source.Stream(ctx, from)
-	return &interruptedStream{changes, s.left, s.failure}, err
-}
-
-type interruptedStream struct {
-	extension.Stream
-	left    int
-	failure error
-}
-
-func (s *interruptedStream) Next(ctx context.Context, wait time.Duration, maxRows int) (*extension.Changes, error) {
-	if s.left == 0 {
-		return nil, s.failure
-	}
-	c, err := s.Stream.Next(ctx, wait, 20)
-	if err == nil && c != nil && c.Boundary && c.Rows() > 0 {
-		if s.left--; s.left == 0 {
-			c.Boundary = false
-		}
-	}
-	return c, err
-}
-
-func TestWhatCommittedBeforeAPermanentFailureIsApplied(t *testing.T) {
-	failure := extension.Permanent(errors.New("the next change does not fit"))
-	h := newHouse(t, options())
-	loader, _ := h.worker(generator.Source(), 500)
-	h.runUntil(loader, 2000)
-	before := h.position()
-	w, _ := h.worker(interrupted(4, failure), 1_000_000)
-	if err := w.Run(t.Context()); !errors.Is(err, failure) {
-		t.Fatalf("Run = %v, want the failure", err)
-	}
-	if got := h.position() - before; got != 3*50 {
-		t.Errorf("%d changes were applied before the failure, want three transactions of 50", got)
-	}
-	h.verify()
 }
 
 func TestAnotherStreamReseeds(t *testing.T) {

@@ -191,6 +191,7 @@ func (s *Store) WriteMasks(ctx context.Context, table tablet.TableID, masks []Ta
 		vectors[i] = maskindex.Vector{Path: tablet.ParquetPath(table, m.Tablet), Dead: m.Mask.Bitmap()}
 	}
 	path := tablet.MaskPath(file)
+	LedgerOf(ctx).note(file, path)
 	out, err := s.Objects.Create(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)

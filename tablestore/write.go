@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/zeebo/xxh3"
@@ -27,7 +26,8 @@ type Rows struct {
 }
 
 // Write makes a tablet of rows: the Parquet file and, for a table with a merge key, the sidecar. Both are durable
-// when it returns. Two rows of one key are an error with SQLSTATE 23505. threads bounds the cores it uses; 0: all.
+// when it returns, and listed in the ledger of ctx in any case. Two rows of one key are an error with SQLSTATE 23505.
+// threads bounds the cores it uses; 0: all.
 func (s *Store) Write(ctx context.Context, t *catalog.Table, rows Rows, threads int) (*tablet.Desc, error) {
 	id := tablet.NewID()
 	keys := rows.Keys
@@ -57,7 +57,6 @@ func (s *Store) Write(ctx context.Context, t *catalog.Table, rows Rows, threads 
 		})
 	}
 	if err := g.Wait(); err != nil {
-		s.discard(t.ID, id)
 		return nil, err
 	}
 	desc.ID, desc.SchemaVersion = id, t.SchemaVersion
@@ -65,27 +64,10 @@ func (s *Store) Write(ctx context.Context, t *catalog.Table, rows Rows, threads 
 	return desc, nil
 }
 
-// Discard removes tablets that no commit names and none can name any more: those of work that failed before its commit.
-// It does what it can; what stays is an orphan that check --repair removes.
-func (s *Store) Discard(table tablet.TableID, descs ...*tablet.Desc) {
-	for _, d := range descs {
-		s.discard(table, d.ID)
-	}
-}
-
-// discard runs after failures, a cancelled context among them, so it has a context of its own.
-func (s *Store) discard(table tablet.TableID, id tablet.ID) {
-	ctx, cancel := context.WithTimeout(context.Background(), discardTimeout)
-	defer cancel()
-	_ = s.Objects.Delete(ctx, tablet.ParquetPath(table, id))
-	_ = s.Objects.Delete(ctx, tablet.SidecarPath(table, id))
-}
-
-// discardTimeout bounds how long a failure is held up by cleaning up behind it.
-const discardTimeout = 10 * time.Second
-
 func (s *Store) writeParquet(ctx context.Context, t *catalog.Table, id tablet.ID, batch *vec.Batch, threads int) (*tablet.Desc, error) {
-	w, err := parquetstore.NewWriter(ctx, s.Objects, tablet.ParquetPath(t.ID, id), Columns(t),
+	path := tablet.ParquetPath(t.ID, id)
+	LedgerOf(ctx).note(id, path)
+	w, err := parquetstore.NewWriter(ctx, s.Objects, path, Columns(t),
 		parquetstore.Options{Threads: threads, Sorted: t.SortColumns()})
 	if err != nil {
 		return nil, err
@@ -112,14 +94,15 @@ func (s *Store) writeSidecar(ctx context.Context, t *catalog.Table, id tablet.ID
 		}
 	}
 	path := tablet.SidecarPath(t.ID, id)
-	return s.writeKeyFile(ctx, path, func(w io.Writer) error {
+	return s.writeKeyFile(ctx, id, path, func(w io.Writer) error {
 		_, err := maskindex.WriteSidecar(w, maskindex.Sidecar{Name: path, Tablet: uint64(id), Keys: keys, Deletes: deletes})
 		return err
 	})
 }
 
 // writeKeyFile stores what write produces as one durable object.
-func (s *Store) writeKeyFile(ctx context.Context, path string, write func(io.Writer) error) (sidecar, error) {
+func (s *Store) writeKeyFile(ctx context.Context, id tablet.ID, path string, write func(io.Writer) error) (sidecar, error) {
+	LedgerOf(ctx).note(id, path)
 	out, err := s.Objects.Create(ctx, path)
 	if err != nil {
 		return sidecar{}, fmt.Errorf("creating %s: %w", path, err)
