@@ -87,8 +87,8 @@ func (i *insertBinder) source(t *sql.Insert) result {
 		}
 		return result{node: &Values{Rows: [][]Expr{{}}}}
 	}
-	if values, ok := t.Source.(*sql.Values); ok && t.With == nil {
-		return i.values(values, t)
+	if values, ok := t.Source.(*sql.Values); ok {
+		return i.b.with(t.With, nil, func() result { return i.values(values, t) })
 	}
 	q := t.Source
 	if t.With != nil {

@@ -223,8 +223,13 @@ func (b *binder) withTies(n Node, keys []SortKey, count, offset Expr, q *sql.Que
 
 // withClause binds WITH and then the body, which sees its names.
 func (b *binder) withClause(q *sql.Query, outer *scope) result {
-	if q.With == nil {
-		return b.body(q, outer)
+	return b.with(q.With, outer, func() result { return b.body(q, outer) })
+}
+
+// with binds the common table expressions of WITH, if there is one, and then the body.
+func (b *binder) with(w *sql.With, outer *scope, body func() result) result {
+	if w == nil {
+		return body()
 	}
 	saved, targets := b.ctes, b.takeTargets()
 	defer func() { b.ctes = saved }()
@@ -234,19 +239,19 @@ func (b *binder) withClause(q *sql.Query, outer *scope) result {
 		materialize sql.Materialization
 	}
 	var all []bound
-	for i := range q.With.CTEs {
-		c := &q.With.CTEs[i]
-		for _, other := range q.With.CTEs[:i] {
+	for i := range w.CTEs {
+		c := &w.CTEs[i]
+		for _, other := range w.CTEs[:i] {
 			if other.Name.Name == c.Name.Name {
 				fail(c.Name.Pos, sqlerr.DuplicateAlias, "WITH query name %q specified more than once", c.Name.Name)
 			}
 		}
-		entry, def := b.commonTable(c, q.With.Recursive, outer)
+		entry, def := b.commonTable(c, w.Recursive, outer)
 		all = append(all, bound{entry, def, c.Materialize})
 		b.ctes = &cteScope{parent: b.ctes, entry: entry}
 	}
 	b.targets = targets
-	r := b.body(q, outer)
+	r := body()
 	for _, c := range slices.Backward(all) {
 		r.node = &CTE{ID: c.entry.id, Name: c.entry.name, Def: c.def, Body: r.node,
 			Materialize: c.materialize == sql.MaterializeAlways, Inline: c.materialize == sql.MaterializeNever}

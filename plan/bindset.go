@@ -39,7 +39,11 @@ func (b *binder) setOperation(q *sql.SetOp, outer *scope) result {
 // columnValue is what column i of n is: the literal itself when the column is one whose type is open.
 func columnValue(n Node, i int) Expr {
 	c := n.Cols()[i]
-	if p, ok := n.(*Project); ok && unknown(p.Exprs[i]) {
+	below := n
+	for w, ok := below.(*CTE); ok; w, ok = below.(*CTE) {
+		below = w.Body
+	}
+	if p, ok := below.(*Project); ok && unknown(p.Exprs[i]) {
 		return p.Exprs[i]
 	}
 	if c.Type.ID == vec.Null {
@@ -57,6 +61,11 @@ func (b *binder) coerceColumns(n Node, types []vec.Type, pos int) Node {
 	}
 	if same {
 		return n
+	}
+	if w, ok := n.(*CTE); ok {
+		out := *w
+		out.Body = b.coerceColumns(w.Body, types, pos)
+		return &out
 	}
 	if p, ok := n.(*Project); ok {
 		out := &Project{Input: p.Input, Columns: slices.Clone(p.Columns), Exprs: slices.Clone(p.Exprs)}

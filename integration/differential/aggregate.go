@@ -47,7 +47,9 @@ func (g *generator) aggregate(t typ) string {
 			func() string { return "avg(" + distinct + arg(double) + ")" + filter },
 			func() string { return pick(g, "min", "max") + "(" + arg(double) + ")" + filter },
 			func() string {
-				return pick(g, "stddev_pop", "var_pop") + "(CAST(" + arg(integer) + " AS DOUBLE PRECISION))" + filter
+				// Rounded, since the last digits go by the order of the rows and may decide which rows a LIMIT keeps.
+				spread := pick(g, "stddev_pop", "var_pop") + "(CAST(" + arg(integer) + " AS DOUBLE PRECISION))" + filter
+				return "CAST(CAST(" + spread + " AS NUMERIC(18, 6)) AS DOUBLE PRECISION)"
 			},
 		)
 	case text:
@@ -111,6 +113,9 @@ func (g *generator) windowed(t typ) string {
 	)
 	if t == integer {
 		return "CAST(" + call + " OVER (" + over + ") AS INTEGER)"
+	}
+	if t == number && g.portable { // as in aggregate
+		return "CAST(" + call + " OVER (" + over + ") AS NUMERIC(18, 4))"
 	}
 	return call + " OVER (" + over + ")"
 }
