@@ -127,3 +127,22 @@ func BenchmarkViewOf100kTablets(b *testing.B) {
 		set.View()
 	}
 }
+
+// BenchmarkLook is what every query pays to see the commits of other processes, when there are none.
+func BenchmarkLook(b *testing.B) {
+	store, err := objstore.OpenLocal(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := openRoot(b, store, OpenOptions{})
+	in := r.ingest("t")
+	for i := range 300 {
+		r.must(in.append(fmt.Sprint(i), desc(10)))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Look(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -56,8 +56,9 @@ type Catalog struct {
 
 	// writing is held by whoever moves current; a channel, so that waiting for it can be cancelled.
 	writing chan struct{}
-	// seenAlive is when the log entry of current was last known to be in the store. Guarded by writing.
-	seenAlive time.Time
+	// seenAlive is when the log entry of current was last known to be in the store, in Unix nanoseconds: by the clock on
+	// the wall, which goes on while a machine sleeps. Whoever holds writing sets it.
+	seenAlive atomic.Int64
 
 	changedMu sync.Mutex
 	changed   chan struct{}
@@ -83,8 +84,9 @@ func Open(ctx context.Context, store objstore.Store, options OpenOptions) (*Cata
 		return nil, err
 	}
 	c := &Catalog{
-		store: store, options: options, writing: make(chan struct{}, 1), changed: make(chan struct{}), seenAlive: time.Now(),
+		store: store, options: options, writing: make(chan struct{}, 1), changed: make(chan struct{}),
 	}
+	c.seenAlive.Store(time.Now().UnixNano())
 	c.backgroundCtx, c.stopBackground = context.WithCancel(context.WithoutCancel(ctx))
 	c.current.Store(s)
 	return c, nil
@@ -112,7 +114,7 @@ func (c *Catalog) Changed() <-chan struct{} {
 // publish makes s the newest snapshot. The caller holds writing.
 func (c *Catalog) publish(s *Snapshot) {
 	c.current.Store(s)
-	c.seenAlive = time.Now()
+	c.seenAlive.Store(time.Now().UnixNano())
 	c.changedMu.Lock()
 	defer c.changedMu.Unlock()
 	close(c.changed)
@@ -162,14 +164,11 @@ func (c *Catalog) catchUp(ctx context.Context, nonce uint64) (mine bool, err err
 	}
 }
 
-// trust is how long the log entry of current may go unseen before it could have been cut off by a sweep.
-func (c *Catalog) trust() time.Duration { return c.options.Retention / 4 }
-
 // checkAlive finds out whether the log was cut beyond current while this process slept, and loads the newest state if
 // so. Sweeps leave the entry of every version from the oldest checkpoint on, so current is in the log unless it was
 // passed. The caller holds writing.
 func (c *Catalog) checkAlive(ctx context.Context) error {
-	if time.Since(c.seenAlive) < c.trust() {
+	if !c.sleptLong() {
 		return nil
 	}
 	asked := time.Now()
@@ -186,7 +185,7 @@ func (c *Catalog) checkAlive(ctx context.Context) error {
 	} else if len(checkpoints) > 0 {
 		return c.reload(ctx) // only then can the first entries have been cut off
 	}
-	c.seenAlive = asked
+	c.seenAlive.Store(asked.UnixNano())
 	return nil
 }
 

@@ -363,7 +363,7 @@ func TestEngineThatSleptTooLong(t *testing.T) {
 				if swept, err := writer.Sweep(t.Context()); err != nil || swept.LogEntries != 9 {
 					t.Fatalf("swept %+v, %v", swept, err)
 				}
-				sleeper.seenAlive = time.Time{}
+				sleeper.seenAlive.Store(0)
 				err := wake(sleeper)
 				// A root known as empty cannot tell its own first commit from a cut: it says so and is right the next time.
 				if knows == 0 && name == "commit" {
@@ -400,7 +400,7 @@ func TestSleeperWithoutItsLogIsAnError(t *testing.T) {
 	if err := r.store.Delete(t.Context(), entryPath(1)); err != nil {
 		t.Fatal(err)
 	}
-	r.seenAlive = time.Time{}
+	r.seenAlive.Store(0)
 	if _, err := r.Refresh(t.Context()); sqlerr.Code(err) != sqlerr.DataCorrupted {
 		t.Errorf("the log went and Refresh says %v", err)
 	}

@@ -124,9 +124,6 @@ func (e *Engine) dropAtSource(ctx context.Context, stream *catalog.Stream) error
 
 // alterCDCTable runs ALTER CDC TABLE.
 func (s *Session) alterCDCTable(ctx context.Context, t *sql.AlterCDCTable) (*Result, error) {
-	if err := s.catchUp(ctx); err != nil {
-		return nil, err
-	}
 	snapshot, release := s.snapshot()
 	defer release()
 	table, err := s.cdcTable(snapshot, t.Table)

@@ -43,6 +43,9 @@ func (s *Session) prepare(ctx context.Context, text string) (*Prepared, error) {
 			Hintf("send one statement at a time").At(statements[1].Position())
 	}
 	p := &Prepared{session: s, statement: statements[0], text: text}
+	if err := s.catchUp(ctx); err != nil {
+		return nil, err
+	}
 	snapshot, release := s.snapshot()
 	defer release()
 	p.Schema, p.Params, err = s.describeStatement(ctx, snapshot, statements[0])

@@ -11,6 +11,9 @@ import (
 
 // dispatch runs one statement. text is what it was parsed from, for statements that keep their text.
 func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text string, args []vec.Value) (*Result, error) {
+	if err := s.catchUp(ctx); err != nil {
+		return nil, err
+	}
 	switch t := statement.(type) {
 	case sql.QueryExpr:
 		return s.query(ctx, t, args)
@@ -20,14 +23,8 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.transactionStatement(ctx, t)
 	case *sql.CreateSchema, *sql.CreateTable, *sql.CreateView, *sql.CreateIndex, *sql.Drop, *sql.CreateSequence, *sql.AlterSequence,
 		*sql.CreateType, *sql.AlterEnum, *sql.Alter, *sql.Comment:
-		if err := s.catchUp(ctx); err != nil {
-			return nil, err
-		}
 		return s.define(ctx, statement, text)
 	case *sql.CreateStream:
-		if err := s.catchUp(ctx); err != nil {
-			return nil, err
-		}
 		return s.createStream(ctx, t)
 	case *sql.AlterCDCTable:
 		return s.alterCDCTable(ctx, t)
@@ -56,13 +53,13 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		Hintf("docs/sql/statements.md lists those that are").At(statement.Position())
 }
 
-// catchUp makes a statement that defines something see what other engines on the root committed a moment ago. A
-// transaction keeps to its snapshot.
+// catchUp makes a statement see what other engines on the root committed before it began. A transaction keeps to its
+// snapshot.
 func (s *Session) catchUp(ctx context.Context) error {
-	if s.tx != nil {
+	if s.tx != nil && !s.tx.readsNewest() {
 		return nil
 	}
-	_, err := s.engine.catalog.Refresh(ctx)
+	_, err := s.engine.catalog.Look(ctx)
 	return err
 }
 

@@ -33,6 +33,9 @@ type savepoint struct {
 	view  *catalog.Snapshot
 }
 
+// readsNewest reports whether the next statement reads the newest snapshot: it is the first, or as good as that.
+func (tx *transaction) readsNewest() bool { return tx.pin == nil || tx.implicit && len(tx.edits) == 0 }
+
 // snapshot returns what a statement reads. release must be called when its results are done with.
 func (s *Session) snapshot() (*catalog.Snapshot, func()) {
 	tx := s.tx
@@ -40,7 +43,7 @@ func (s *Session) snapshot() (*catalog.Snapshot, func()) {
 		pin := s.engine.catalog.Pin()
 		return pin.Snapshot, pin.Release
 	}
-	if tx.pin == nil || tx.implicit && len(tx.edits) == 0 {
+	if tx.readsNewest() {
 		if tx.pin != nil {
 			tx.pin.Release()
 		}
