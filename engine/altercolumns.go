@@ -41,10 +41,21 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 			return sqlerr.New(sqlerr.DependentObjects, "column %q is part of the PRIMARY INDEX and cannot be dropped", columns[at].Name).
 				Hintf("ALTER TABLE %s SET PRIMARY INDEX to other columns first", t.Name)
 		}
-		return s.dropColumn(ctx, t, at)
+		now, err := s.dropGenerated(ctx, t, action)
+		if err != nil {
+			return err
+		}
+		return s.dropColumn(ctx, now, slices.IndexFunc(now.Columns, func(c tablet.Column) bool { return c.Name == action.Column.Name }))
 	case sql.RenameColumn:
 		return s.renameColumn(ctx, t, at, action.NewName.Name)
+	case sql.DropExpression:
+		if err := dropExpression(t, columns, at, action); err != nil {
+			return err
+		}
 	case sql.SetDefault:
+		if err := refuseDefault(t, columns[at], action); err != nil {
+			return err
+		}
 		if err := s.pinDefault(action.Default); err != nil {
 			return err
 		}
@@ -53,6 +64,9 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		}
 		columns[at].Default = sql.Text(action.Default)
 	case sql.DropDefault:
+		if err := refuseDefault(t, columns[at], action); err != nil {
+			return err
+		}
 		columns[at].Default = ""
 	case sql.SetNotNull:
 		return s.setNotNull(ctx, t, at)
@@ -63,6 +77,9 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 		}
 		columns[at].Nullable = true
 	case sql.AlterType:
+		if err := refuseGenerated(t, action.Column); err != nil {
+			return err
+		}
 		if err := s.alterType(ctx, t, at, action); err != nil {
 			return err
 		}
@@ -161,8 +178,13 @@ func (s *Session) addPlainColumn(ctx context.Context, t *catalog.Table, action s
 	if err != nil {
 		return err
 	}
+	if action.Def.Generated != nil {
+		if column, err = s.generatedColumn(ctx, t, column, action.Def.Generated); err != nil {
+			return err
+		}
+	}
 	initial := vec.NullValue(column.Type)
-	volatile := false
+	volatile := isComputed(column) // every row has its own value
 	if action.Def.Default != nil {
 		if err := s.pinDefault(action.Def.Default); err != nil {
 			return err
@@ -420,6 +442,9 @@ func (s *Session) renameColumn(ctx context.Context, t *catalog.Table, at int, na
 		if *text != "" && err == nil {
 			*text, err = renamed(*text, from, name)
 		}
+	}
+	for i := range columns {
+		rename(&columns[i].Generated)
 	}
 	for i := range constraints {
 		rename(&constraints[i].Expr)

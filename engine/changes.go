@@ -106,12 +106,18 @@ func (c *changes) kill(position int64) error {
 	return nil
 }
 
-// killed reports whether the statement kills a row of a tablet.
-func (c *changes) killed() func(id tablet.ID, row uint32) bool {
-	places := map[tablet.ID]int{}
+// places returns the place of each tablet in base.
+func (c *changes) places() map[tablet.ID]int {
+	places := make(map[tablet.ID]int, len(c.base))
 	for i, b := range c.base {
 		places[b.ID] = i
 	}
+	return places
+}
+
+// killed reports whether the statement kills a row of a tablet.
+func (c *changes) killed() func(id tablet.ID, row uint32) bool {
+	places := c.places()
 	return func(id tablet.ID, row uint32) bool {
 		at, ok := places[id]
 		return ok && c.dead[at] != nil && c.dead[at].Contains(row)

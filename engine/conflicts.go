@@ -18,6 +18,7 @@ type conflicts struct {
 	rows     *vec.Batch
 	tablets  []tablet.ID // of the stored row that has a key of a proposed one; 0 when none has
 	ordinals []uint32
+	all      []int64                               // positions of all stored rows that have a key of a proposed one
 	keys     []func(row int) (key string, ok bool) // by arbiter; ok is false for keys that are never taken
 }
 
@@ -51,6 +52,12 @@ func (c *conflicts) findPrimary(ctx context.Context) error {
 	}
 	copy(c.tablets, tablets)
 	copy(c.ordinals, ordinals)
+	places := c.changes.places()
+	for row, id := range tablets {
+		if id != 0 {
+			c.all = append(c.all, int64(places[id])<<32|int64(ordinals[row]))
+		}
+	}
 	c.keys = append(c.keys, func(row int) (string, bool) {
 		key := keyAt(keys, row)
 		var b [16]byte
@@ -112,6 +119,7 @@ func (c *conflicts) findUnique(ctx context.Context, u uniqueKey) error {
 				return sqlerr.New(sqlerr.Internal, "row position %d lies in no tablet of table %q", p, c.table.Name)
 			}
 			c.tablets[rows[i]], c.ordinals[rows[i]] = c.changes.base[p>>32].ID, uint32(p)
+			c.all = append(c.all, p)
 		}
 		return nil
 	})
@@ -150,6 +158,35 @@ func (c *conflicts) keysOf(ctx context.Context, exprs []string, where string, na
 		return key, ok
 	})
 	return err
+}
+
+// replace returns the rows to insert when they take the place of the stored ones that have a key of theirs: of several
+// with one key the last.
+func (c *conflicts) replace() vec.Selection {
+	last := make([]map[string]int, len(c.keys))
+	for i := range last {
+		last[i] = map[string]int{}
+	}
+	gone := make([]bool, c.rows.N)
+	for row := range c.rows.N {
+		for i, key := range c.keys {
+			k, ok := key(row)
+			if !ok {
+				continue
+			}
+			if before, again := last[i][k]; again {
+				gone[before] = true
+			}
+			last[i][k] = row
+		}
+	}
+	kept := vec.Selection{}
+	for row, out := range gone {
+		if !out {
+			kept = append(kept, int32(row))
+		}
+	}
+	return kept
 }
 
 // split returns the rows to insert and those whose stored row has their key. A later row with a key of an earlier one

@@ -193,6 +193,18 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 		return d, unknownOption(t.Options[0], "a table")
 	}
 	table := &catalog.Table{ID: id, Definition: d}
+	for i, c := range t.Columns {
+		if c.Generated == nil {
+			continue
+		}
+		if t.CDC {
+			return d, sqlerr.New(sqlerr.FeatureNotSupported, "column %q of a CDC table cannot be generated", c.Name.Name).
+				Hintf("its rows are the source's: compute it in a view").At(c.Name.Pos)
+		}
+		if err := s.generate(ctx, snapshot, table, i, c.Generated); err != nil {
+			return d, err
+		}
+	}
 	m := &constraintMaker{session: s, ctx: ctx, snapshot: snapshot, table: table}
 	if m.key, err = m.columns(keys, 0); err != nil {
 		return d, err
@@ -205,12 +217,20 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 func (s *Session) columnOf(c sql.ColumnDef) (tablet.Column, error) {
 	column := tablet.Column{Name: c.Name.Name, Nullable: !c.NotNull}
 	var err error
-	if column.Type, err = s.typeOf(c.Type); err != nil {
-		return column, err
+	if c.Type.Name != "" { // else the type is that of the expression that generates it
+		if column.Type, err = s.typeOf(c.Type); err != nil {
+			return column, err
+		}
 	}
-	if c.Generated != nil {
-		return column, sqlerr.New(sqlerr.FeatureNotSupported, "column %q: generated columns are not supported", c.Name.Name).
-			Hintf("compute the value in the INSERT, or in a view").At(c.Name.Pos)
+	if c.Generated != nil && c.Default != nil {
+		return column, sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column %q", c.Name.Name).
+			Hintf("leave DEFAULT out: every value is computed").At(c.Name.Pos)
+	}
+	if c.Identity {
+		column.Identity = "by default"
+		if c.Always {
+			column.Identity = "always"
+		}
 	}
 	for _, k := range c.Constraints {
 		switch k.Kind {

@@ -269,7 +269,7 @@ func (s *Session) planStatement(ctx context.Context, t *sql.Explain, args []vec.
 }
 
 func (s *Session) modifyTarget(table *catalog.Table) plan.ModifyTarget {
-	return plan.ModifyTarget{Table: s.engine.planTable(table), Defaults: defaultsOf(table)}
+	return plan.ModifyTarget{Table: s.engine.planTable(table), Defaults: defaultsOf(table), Computed: computedOf(table)}
 }
 
 func targetOf(statement sql.Statement) sql.Name {
@@ -308,9 +308,13 @@ func setsKey(table *catalog.Table, statement sql.Statement) bool {
 		}
 		return false
 	}
+	computed := slices.ContainsFunc(table.MergeKey, func(id int32) bool {
+		c, _ := table.ColumnByID(id)
+		return isComputed(c)
+	})
 	switch t := statement.(type) {
 	case *sql.Update:
-		return assigns(t.Set)
+		return computed || assigns(t.Set)
 	case *sql.Delete:
 		return false
 	case *sql.Merge:
@@ -333,6 +337,9 @@ func setsColumn(table *catalog.Table, statement sql.Statement) func(int32) bool 
 				set[c.FieldID] = true
 			}
 		}
+	}
+	for _, c := range table.Columns {
+		set[c.FieldID] = set[c.FieldID] || isComputed(c)
 	}
 	return func(id int32) bool { return set[id] }
 }

@@ -77,7 +77,7 @@ func (i *insertion) keep(b *vec.Batch) {
 func (i *insertion) bindSource(ctx context.Context, params []vec.Type) (*plan.Query, error) {
 	relations := i.session.relations(ctx, i.snapshot)
 	defer relations.release()
-	target := plan.InsertTarget{Name: i.table.Name, Columns: schemaOf(i.table), Defaults: defaultsOf(i.table)}
+	target := plan.InsertTarget{Name: i.table.Name, Columns: schemaOf(i.table), Defaults: defaultsOf(i.table), Computed: computedOf(i.table)}
 	return plan.BindInsert(ctx, i.statement, target, relations, plan.Options{Params: params})
 }
 
@@ -208,6 +208,14 @@ func (i *insertion) upsert(ctx context.Context, source *plan.Query, by arbiters)
 	if err := conflicts.find(ctx, by); err != nil {
 		return err
 	}
+	if i.statement.OnConflict.Replace {
+		for _, p := range conflicts.all {
+			if err := i.changes.kill(p); err != nil {
+				return err
+			}
+		}
+		return i.add(ctx, (&vec.Batch{N: rows.N, Cols: rows.Cols, Sel: conflicts.replace()}).Compact())
+	}
 	fresh, taken, err := conflicts.split(len(i.statement.OnConflict.Update) > 0)
 	if err != nil {
 		return err
@@ -244,13 +252,10 @@ func (i *insertion) update(ctx context.Context, params []vec.Type, proposed *vec
 	if err != nil {
 		return err
 	}
-	ordinal := map[tablet.ID]int64{}
-	for at, b := range i.changes.base {
-		ordinal[b.ID] = int64(at)
-	}
+	ordinal := i.changes.places()
 	positions := make([]int64, len(rows))
 	for k, row := range rows {
-		positions[k] = ordinal[tablets[k]]<<32 | int64(row)
+		positions[k] = int64(ordinal[tablets[k]])<<32 | int64(row)
 	}
 	cols := append([]*vec.Vector{vec.FlatOf(vec.Int64Type, positions, nil)}, stored.Cols...)
 	bound, err := i.bindConflict(ctx, []*vec.Batch{vec.NewBatch(proposed.N, append(cols, proposed.Cols...)...)}, params)

@@ -176,6 +176,9 @@ func (m *mergeBinder) inserted(w sql.MergeWhen) []Expr {
 	}
 	x := m.exprsOver("VALUES", m.visible(w))
 	for i, v := range w.Values {
+		if _, ok := v.(*sql.Default); !ok {
+			m.target.Computed.refuse(places[i], m.target.Table.Columns[places[i]].Name, insertedValue, v.Position())
+		}
 		if row[places[i]] != nil {
 			failHint(w.Columns[i].Pos, sqlerr.DuplicateColumn, "list it once", "column %q specified more than once", w.Columns[i].Name)
 		}

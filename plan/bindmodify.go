@@ -13,6 +13,7 @@ import (
 type ModifyTarget struct {
 	Table    *Table
 	Defaults []string
+	Computed Computed
 }
 
 // Action is what [Changes] do with a row.
@@ -165,6 +166,7 @@ func (m *modifyBinder) assign(set []sql.Assignment, x *exprBinder) []Expr {
 				failHint(a.Columns[i].Pos, sqlerr.SyntaxError, "assign it once", "multiple assignments to same column %q", a.Columns[i].Name)
 			}
 			values[place] = &Const{Value: vec.NullValue(vec.NullType)} // taken
+			m.refuseValue(a, i, place)
 		}
 		switch v := a.Value.(type) {
 		case *sql.Row:
@@ -184,6 +186,17 @@ func (m *modifyBinder) assign(set []sql.Assignment, x *exprBinder) []Expr {
 		values[places[0]] = m.value(places[0], a.Value, x)
 	}
 	return values
+}
+
+// refuseValue refuses anything but DEFAULT for a column that takes no values.
+func (m *modifyBinder) refuseValue(a sql.Assignment, at, place int) {
+	value := a.Value
+	if row, ok := a.Value.(*sql.Row); ok && a.Multi && at < len(row.Elems) {
+		value = row.Elems[at]
+	}
+	if _, ok := value.(*sql.Default); !ok {
+		m.target.Computed.refuse(place, a.Columns[at].Name, updatedValue, a.Columns[at].Pos)
+	}
 }
 
 func (m *modifyBinder) checkWidth(a sql.Assignment, width int) {
@@ -251,15 +264,15 @@ func (m *modifyBinder) project(position, action Expr, values []Expr) {
 	for c, v := range values {
 		m.made = append(m.made, add(m.target.Table.Columns[c].Name, m.target.Table.Columns[c].Type, v))
 	}
-	m.shown = m.made[ChangesFixed:]
 	passed := m.node.Cols()
-	if values == nil {
-		m.shown = m.old
-	}
 	for _, c := range passed {
 		p.Columns, p.Exprs = append(p.Columns, c), append(p.Exprs, refTo(c))
 	}
-	m.node = p
+	m.node, m.shown = p, m.old
+	if values != nil {
+		m.node, m.shown = b.compute(p, m.made[ChangesFixed:], m.target.Table.Columns, m.target.Computed)
+		m.made = append(m.made[:ChangesFixed:ChangesFixed], m.shown...)
+	}
 }
 
 // returning binds RETURNING over the target's rows as they are now and the other tables of the statement, and leaves

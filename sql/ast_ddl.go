@@ -162,6 +162,7 @@ const (
 	AddConstraint
 	DropConstraint
 	SetOptions
+	DropExpression // of a generated column
 )
 
 // Alter is ALTER TABLE, VIEW, SCHEMA or STREAM with one or more actions.

@@ -14,14 +14,17 @@ type Insert struct {
 	Table      Name
 	Alias      Ident
 	Columns    []Ident   // empty for all
+	ByName     bool      // BY NAME: the source's columns go to those of their names
+	Overriding string    // "system" or "user" of OVERRIDING ... VALUE
 	Source     QueryExpr // nil for DEFAULT VALUES
 	OnConflict *OnConflict
 	Returning  []SelectItem
 	Pos        int
 }
 
-// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET.
+// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET, or OR REPLACE.
 type OnConflict struct {
+	Replace    bool // the new row takes the place of those that have a key of it
 	Columns    []Ident
 	Constraint Ident        // of ON CONFLICT ON CONSTRAINT name
 	Update     []Assignment // empty for DO NOTHING

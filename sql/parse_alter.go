@@ -175,6 +175,8 @@ func (p *parser) alterColumn(a *AlterAction) {
 		a.Kind = SetNotNull
 	case p.acceptAll("drop", "not", "null"):
 		a.Kind = DropNotNull
+	case p.acceptAll("drop", "expression"):
+		a.Kind, a.IfExists = DropExpression, p.ifExists()
 	default:
 		p.failHere()
 	}

@@ -119,7 +119,10 @@ func (p *parser) tableElement(s *CreateTable) {
 }
 
 func (p *parser) columnDef() ColumnDef {
-	c := ColumnDef{Name: p.ident(), Type: p.typeName()}
+	c := ColumnDef{Name: p.ident()}
+	if !p.at("generated") && !(p.at("as") && p.peekSymbol(1, "(")) { // DuckDB's generated columns may go without
+		c.Type = p.typeName()
+	}
 	for {
 		pos := p.pos()
 		var name Ident
@@ -138,7 +141,7 @@ func (p *parser) columnDef() ColumnDef {
 			c.Default = p.exprAt(precOperator)
 		case p.accept("collate"):
 			c.Collation = p.name()
-		case p.at("generated"):
+		case p.at("generated"), p.at("as") && p.peekSymbol(1, "("):
 			p.generated(&c)
 		case p.at("primary"), p.at("unique"), p.at("check"), p.at("references"):
 			c.Constraints = append(c.Constraints, p.constraint(Constraint{Name: name, Pos: pos}, false))
@@ -155,13 +158,17 @@ func (p *parser) columnDef() ColumnDef {
 }
 
 func (p *parser) generated(c *ColumnDef) {
-	p.expect("generated")
-	always := p.accept("always")
-	if !always {
-		p.expect("by", "default")
+	pos, always := p.pos(), true
+	if p.accept("generated") {
+		if always = p.accept("always"); !always {
+			p.expect("by", "default")
+		}
 	}
 	p.expect("as")
 	if p.accept("identity") {
+		if c.Type.Name == "" {
+			p.failAt(pos, sqlerr.SyntaxError, "an identity column needs a type", "write INTEGER or BIGINT before GENERATED")
+		}
 		c.Identity, c.Always = true, always
 		if p.atSymbol("(") {
 			at := p.open("(")

@@ -20,8 +20,13 @@ func (p *parser) returning() []SelectItem {
 
 func (p *parser) insert(pos int, with *With) Statement {
 	s := &Insert{With: with, Pos: pos}
-	p.expect("insert")
-	ignore := p.acceptAll("or", "ignore")
+	ignore, replace := false, p.accept("replace") // SQLite's and DuckDB's spelling
+	if !replace {
+		p.expect("insert")
+		if ignore = p.acceptAll("or", "ignore"); !ignore {
+			replace = p.acceptAll("or", "replace")
+		}
+	}
 	p.expect("into")
 	s.Table = p.name()
 	if p.accept("as") {
@@ -30,16 +35,19 @@ func (p *parser) insert(pos int, with *With) Statement {
 	if p.atSymbol("(") && !p.parenQueryAhead(0) {
 		s.Columns = p.idents()
 	}
+	if s.ByName = len(s.Columns) == 0 && p.acceptAll("by", "name"); !s.ByName {
+		p.acceptAll("by", "position")
+	}
 	if p.accept("overriding") {
-		p.expectOneOf("system", "user")
+		s.Overriding = p.expectOneOf("system", "user")
 		p.expect("value")
 	}
 	if !p.acceptAll("default", "values") {
 		_ = p.at("values") // for the hint
 		s.Source = p.query()
 	}
-	if ignore { // SQLite's and DuckDB's spelling
-		s.OnConflict = &OnConflict{Pos: pos}
+	if ignore || replace {
+		s.OnConflict = &OnConflict{Replace: replace, Pos: pos}
 	} else if p.at("on") {
 		s.OnConflict = p.onConflict()
 	}

@@ -20,7 +20,7 @@ func init() { // the readers refer back to the map through EXPLAIN and PREPARE
 		"describe": (*parser).describe, "discard": (*parser).discard, "drop": (*parser).drop, "end": (*parser).commit,
 		"execute": (*parser).execute, "explain": (*parser).explain, "insert": (*parser).withData,
 		"load": (*parser).load, "merge": (*parser).withData, "pragma": (*parser).pragma, "prepare": (*parser).prepare, "release": (*parser).release,
-		"reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
+		"replace": (*parser).withData, "reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
 		"show": (*parser).show, "start": (*parser).begin, "truncate": (*parser).truncate, "update": (*parser).withData,
 		"use": (*parser).use, "vacuum": (*parser).maintain, "with": (*parser).withData,
 	}
@@ -47,7 +47,7 @@ func (p *parser) withData() Statement {
 	pos := p.pos()
 	with := p.with()
 	switch {
-	case p.at("insert"):
+	case p.at("insert"), p.at("replace"):
 		return p.insert(pos, with)
 	case p.at("update"):
 		return p.update(pos, with)

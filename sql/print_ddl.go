@@ -91,8 +91,10 @@ func (pr *printer) tableElement(s *CreateTable, i int) {
 
 func (pr *printer) column(c *ColumnDef) {
 	pr.ident(c.Name)
-	pr.put(" ")
-	pr.typeName(c.Type)
+	if c.Type.Name != "" {
+		pr.put(" ")
+		pr.typeName(c.Type)
+	}
 	if len(c.Collation) > 0 {
 		pr.put(" COLLATE ")
 		pr.name(c.Collation)
@@ -237,5 +239,8 @@ func (pr *printer) alterColumn(a *AlterAction) {
 		pr.put(" SET NOT NULL")
 	case DropNotNull:
 		pr.put(" DROP NOT NULL")
+	case DropExpression:
+		pr.put(" DROP EXPRESSION")
+		pr.when(a.IfExists, " IF EXISTS")
 	}
 }

@@ -69,17 +69,24 @@ func (pr *printer) assignments(list []Assignment) {
 
 func (pr *printer) insert(s *Insert) {
 	pr.withClause(s.With)
-	pr.put("INSERT INTO ")
+	replace := s.OnConflict != nil && s.OnConflict.Replace
+	pr.put("INSERT ")
+	pr.when(replace, "OR REPLACE ")
+	pr.put("INTO ")
 	pr.target(s.Table, s.Alias)
 	pr.put(" ")
 	pr.idents(s.Columns)
+	pr.when(s.ByName, "BY NAME")
+	if s.Overriding != "" {
+		pr.put(" OVERRIDING ", strings.ToUpper(s.Overriding), " VALUE")
+	}
 	if s.Source == nil {
 		pr.put(" DEFAULT VALUES")
 	} else {
 		pr.put(" ")
 		pr.query(s.Source)
 	}
-	if c := s.OnConflict; c != nil {
+	if c := s.OnConflict; c != nil && !replace {
 		pr.put(" ON CONFLICT ")
 		pr.idents(c.Columns)
 		if c.Constraint.Name != "" {

@@ -65,6 +65,7 @@ const (
 	InvalidRecursion        = "42P19"
 	InvalidColumnReference  = "42P10"
 	InvalidForeignKey       = "42830"
+	GeneratedAlways         = "428C9"
 	InvalidObjectDefinition = "42P17"
 	InvalidTableDefinition  = "42P16"
 	DatatypeMismatch        = "42804"

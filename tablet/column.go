@@ -18,6 +18,9 @@ type Column struct {
 
 	// Initial is the value rows written before the column was added take, as SQL text of a constant; "" is NULL.
 	Initial string
+
+	Generated string // SQL text over the other columns' bare names that the column is computed by, "" for a plain column
+	Identity  string // "always" or "by default" of an identity column, which Default numbers; "" for others
 }
 
 // The hidden columns in every tablet of a CDC table, with field ids that no user column takes.
@@ -54,6 +57,9 @@ type columnJSON struct {
 	Nullable bool      `json:"nullable,omitempty"`
 	Default  string    `json:"default,omitempty"`
 	Initial  string    `json:"initial,omitempty"`
+
+	Generated string `json:"generated,omitempty"`
+	Identity  string `json:"identity,omitempty"`
 }
 
 // MarshalJSON writes the form the catalog stores; types are named, never numbered.
@@ -62,7 +68,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", c.Name, err)
 	}
-	return json.Marshal(columnJSON{c.FieldID, c.Name, t, c.Nullable, c.Default, c.Initial})
+	return json.Marshal(columnJSON{c.FieldID, c.Name, t, c.Nullable, c.Default, c.Initial, c.Generated, c.Identity})
 }
 
 // UnmarshalJSON reads the form of MarshalJSON.
@@ -75,6 +81,6 @@ func (c *Column) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("column %q: %w", j.Name, err)
 	}
-	*c = Column{j.FieldID, j.Name, t, j.Nullable, j.Default, j.Initial}
+	*c = Column{j.FieldID, j.Name, t, j.Nullable, j.Default, j.Initial, j.Generated, j.Identity}
 	return nil
 }
