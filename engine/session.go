@@ -132,7 +132,9 @@ func (s *Session) run(ctx context.Context, statement sql.Statement, text string,
 		ctx, cancelTimeout = context.WithTimeout(ctx, time.Duration(millis)*time.Millisecond)
 	}
 	err = guard(func() (err error) {
-		result, err = s.dispatch(ctx, statement, text, args)
+		work := s.statementWork()
+		defer work.release()
+		result, err = s.dispatch(work.context(ctx), statement, text, args)
 		return err
 	})
 	if err != nil {
@@ -162,6 +164,7 @@ func (s *Session) track(r *Result, entry *queryEntry, release func()) {
 	next, closeInner := r.next, r.close
 	rows := int64(0)
 	var failure error
+	tx := s.tx
 	if next == nil {
 		release()
 		entry.finish(max(0, r.RowsAffected), nil)
@@ -174,6 +177,9 @@ func (s *Session) track(r *Result, entry *queryEntry, release func()) {
 		})
 		if err != nil {
 			failure = canceled(ctx, err)
+			if tx != nil {
+				tx.failed.Store(true)
+			}
 			return nil, failure
 		}
 		if batch != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -18,12 +19,13 @@ type transaction struct {
 	view    *catalog.Snapshot // pin with the edits so far
 	edits   []catalog.Edit
 	saved   []savepoint
-	failed  bool // a statement failed: only ROLLBACK is accepted
+	failed  atomic.Bool // a statement failed, or the reading of its result: only ROLLBACK is accepted
 	// implicit marks a transaction that a client library opened by itself. Until it changes something, each of its
 	// statements reads the newest snapshot, so that an idle notebook does not look at an old one for ever.
 	implicit bool
 	readOnly bool
 
+	work *work                     // files of its statements; nil when it lives within one statement, whose they are
 	held map[tablet.TableID]func() // keeps maintenance from the tables it changed
 }
 
@@ -50,9 +52,13 @@ func (s *Session) snapshot() (*catalog.Snapshot, func()) {
 		tx.pin = s.engine.catalog.Pin()
 		tx.view = tx.pin.Snapshot
 	}
-	// Results may outlive the transaction: each holds a pin of its own.
+	// Results may outlive the transaction: each holds a pin of its own, and the files that only the transaction knows.
 	pin := s.engine.catalog.Pin()
-	return tx.view, pin.Release
+	tx.work.hold()
+	return tx.view, func() {
+		pin.Release()
+		tx.work.release()
+	}
 }
 
 // commit makes edits now, or in an open transaction at its end.
@@ -67,12 +73,7 @@ func (s *Session) commitFrom(ctx context.Context, snapshot *catalog.Snapshot, ed
 		return readOnlyEngine()
 	}
 	if s.tx == nil {
-		if snapshot == nil {
-			_, err := s.engine.catalog.Commit(ctx, edits...)
-			return err
-		}
-		_, err := s.engine.catalog.CommitFrom(ctx, snapshot, guardKeys(snapshot, edits), s.engine.rebase(snapshot))
-		return err
+		return s.commitFiles(ctx, snapshot, edits)
 	}
 	if s.tx.readOnly {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot change anything in a read-only transaction")
@@ -110,6 +111,11 @@ func readOnlyEngine() error {
 		Hintf("it was started with --read-only: run the statement on an engine that was not")
 }
 
+// begin returns a transaction of several statements.
+func (s *Session) begin() *transaction {
+	return &transaction{started: time.Now(), work: s.engine.newWork()}
+}
+
 // Begin starts a transaction as a client library does that opens one by itself; see transaction.implicit.
 func (s *Session) Begin() error {
 	s.mu.Lock()
@@ -117,7 +123,8 @@ func (s *Session) Begin() error {
 	if s.tx != nil {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
-	s.tx = &transaction{started: time.Now(), implicit: true}
+	s.tx = s.begin()
+	s.tx.implicit = true
 	return nil
 }
 
@@ -147,21 +154,21 @@ func (s *Session) endTransaction(ctx context.Context) (tag string, err error) {
 	switch {
 	case tx == nil:
 		return "COMMIT", nil
-	case tx.failed:
+	case tx.failed.Load():
 		return "ROLLBACK", nil
 	case len(tx.edits) == 0:
 		return "COMMIT", nil
 	}
 	base := tx.pin.Snapshot
 	tx.edits = append(tx.edits, s.engine.sequences.positions(tx.view, tx.edits)...)
-	_, err = s.engine.catalog.CommitFrom(ctx, base, guardKeys(base, tx.edits), s.engine.rebase(base))
+	err = s.commitFiles(tx.work.context(ctx), base, tx.edits)
 	if err == nil {
 		s.engine.workers.wake()
 	}
 	return "COMMIT", err
 }
 
-// rollback forgets the transaction. Files its statements wrote are orphans that a sweep removes.
+// rollback forgets the transaction, and removes the files that its statements wrote.
 func (s *Session) rollback() {
 	if s.tx == nil {
 		return
@@ -172,19 +179,20 @@ func (s *Session) rollback() {
 	for _, release := range s.tx.held {
 		release()
 	}
+	s.tx.work.release()
 	s.tx = nil
 }
 
 // fail marks an explicit transaction as failed after an error.
 func (s *Session) fail(error) {
 	if s.tx != nil {
-		s.tx.failed = true
+		s.tx.failed.Store(true)
 	}
 }
 
 // checkFailed refuses statements in a failed transaction, but for those that end it.
 func (s *Session) checkFailed(statement sql.Statement) error {
-	if s.tx == nil || !s.tx.failed {
+	if s.tx == nil || !s.tx.failed.Load() {
 		return nil
 	}
 	if t, ok := statement.(*sql.Transaction); ok && (t.Kind == sql.Commit || t.Kind == sql.Rollback || t.Kind == sql.RollbackTo) {
@@ -203,7 +211,8 @@ func (s *Session) transactionStatement(ctx context.Context, t *sql.Transaction) 
 				Hintf("COMMIT or ROLLBACK it first; SAVEPOINT nests").At(t.Pos)
 		}
 		s.rollback()
-		s.tx = &transaction{started: time.Now(), readOnly: t.Modes.Access == "read only"}
+		s.tx = s.begin()
+		s.tx.readOnly = t.Modes.Access == "read only"
 		return done("BEGIN"), nil
 	case sql.Commit:
 		tag, err := s.endTransaction(ctx)
@@ -224,7 +233,7 @@ func (s *Session) transactionStatement(ctx context.Context, t *sql.Transaction) 
 
 func (s *Session) chained(t *sql.Transaction, tag string) *Result {
 	if t.Chain {
-		s.tx = &transaction{started: time.Now()}
+		s.tx = s.begin()
 	}
 	return done(tag)
 }
@@ -246,7 +255,8 @@ func (s *Session) savepointStatement(t *sql.Transaction) (*Result, error) {
 			tx.saved = tx.saved[:i]
 			return done("RELEASE"), nil
 		}
-		tx.edits, tx.view, tx.failed = tx.edits[:tx.saved[i].edits], tx.saved[i].view, false
+		tx.edits, tx.view = tx.edits[:tx.saved[i].edits], tx.saved[i].view
+		tx.failed.Store(false)
 		tx.saved = tx.saved[:i+1]
 		return done("ROLLBACK"), nil
 	}

@@ -127,16 +127,16 @@ func (w *Worker) read(ctx context.Context, changes extension.Stream, out chan<- 
 func (w *Worker) readWindow(ctx context.Context, changes extension.Stream, win *window, started time.Time, send func(piece) error) error {
 	pacing := w.Pacing()
 	deadline := started.Add(pacing.MaxRead)
-	for {
+	for read := false; ; read = true { // at least once, however late it is on a busy machine
 		wait := time.Until(deadline)
 		left := pacing.MaxRows - int(win.events())
-		if wait <= 0 || left <= 0 {
+		if read && (wait <= 0 || left <= 0) {
 			if !win.open {
 				return nil
 			}
 			wait = boundaryWait
 		}
-		c, err := changes.Next(ctx, wait, max(1, left))
+		c, err := changes.Next(ctx, max(wait, time.Millisecond), max(1, left))
 		if err != nil {
 			return err
 		}
