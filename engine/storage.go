@@ -199,7 +199,7 @@ func (t *tableScan) open(ctx context.Context, p part) error {
 		return err
 	}
 	f := &openFile{file: file, places: places, from: make([]int, len(places)), ordinal: p.ordinal()}
-	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Except: t.except, Counters: t.counters}
+	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Except: t.except, Borrow: true, Counters: t.counters}
 	for i, place := range places {
 		f.from[i] = -1
 		if place >= 0 {

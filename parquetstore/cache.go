@@ -145,6 +145,12 @@ func (s *cacheShard) load(p *cachedPage, load func() (*vec.Vector, int64, error)
 	return p.v, p.err
 }
 
+// smallestCache is the size of the smallest shard that keeps pages: less would hold hardly one.
+const smallestCache = 64 << 10
+
+// keepsPages reports whether there is a cache and it has room for pages.
+func (c *Cache) keepsPages() bool { return c != nil && c.shards[0].limit >= smallestCache }
+
 func (s *cacheShard) evict() {
 	for s.bytes > s.limit {
 		s.remove(s.lru.prev)

@@ -280,6 +280,6 @@ func (f *File) decodePage(ctx context.Context, g, leaf, at int, counters *Counte
 	if err != nil {
 		return nil, f.damaged(fmt.Errorf("row group %d, column %q: %w", g, c.leaf.path, err))
 	}
-	counters.pageDecoded(v, d.pages[at].size)
+	counters.pageDecoded(v.N, d.pages[at].size)
 	return v, nil
 }

@@ -1,10 +1,6 @@
 package parquetstore
 
-import (
-	"sync/atomic"
-
-	"github.com/tidemarkdb/tidemark/vec"
-)
+import "sync/atomic"
 
 // Counters tells what a scan did, for EXPLAIN ANALYZE. All goroutines of a query may share one; nil counts nothing.
 type Counters struct {
@@ -21,11 +17,11 @@ type Counters struct {
 	BytesProduced atomic.Int64 // bytes of decoded pages
 }
 
-func (c *Counters) pageDecoded(v *vec.Vector, compressed int) {
+func (c *Counters) pageDecoded(rows, compressed int) {
 	if c == nil {
 		return
 	}
 	c.PagesDecoded.Add(1)
-	c.RowsDecoded.Add(int64(v.N))
+	c.RowsDecoded.Add(int64(rows))
 	c.BytesRead.Add(int64(compressed))
 }

@@ -17,6 +17,8 @@ type cursor struct {
 	first  int         // row of the group at which v begins
 	passed int         // pages read
 
+	lent *lentPage // the page of a scan that borrows, in place of v
+
 	joined     *vec.Vector // the last rows that were put together from several pages
 	joinedFrom int
 }
@@ -60,6 +62,9 @@ func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Sele
 	}
 	if err := c.open(ctx, r); err != nil {
 		return nil, err
+	}
+	if r.borrows {
+		return c.lend(ctx, r, from, n, sel)
 	}
 	if p := &c.dir.pages[c.dir.find(from)]; p.first+p.rows >= from+n {
 		if err := c.seek(ctx, r, from); err != nil {

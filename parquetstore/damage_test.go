@@ -3,6 +3,8 @@ package parquetstore
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -64,7 +66,13 @@ func readBytes(raw []byte, o OpenOptions) ([][]vec.Value, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return scanAll(f, &Scan{Columns: allColumns(f)})
+	rows, err := scanAll(f, &Scan{Columns: allColumns(f)})
+	if _, lent := scanAll(f, &Scan{Columns: allColumns(f), Borrow: true}); err == nil && lent != nil {
+		return nil, fmt.Errorf("a scan that borrows: %w", lent)
+	} else if err != nil && lent == nil {
+		return nil, errors.New("a scan that borrows notices nothing")
+	}
+	return rows, err
 }
 
 func TestEveryFlippedByteIsFound(t *testing.T) {
@@ -194,7 +202,33 @@ func FuzzPage(f *testing.F) {
 		for i := range v.N { // every row can be looked at
 			v.Value(i)
 		}
+		p := lentPage{memory: new(lentMemory)}
+		if err := p.open(&chunk{leaf: &l, codec: codec}, &h, body, dict[l.phys]); err != nil {
+			t.Fatalf("decoded whole, but not window by window: %v", err)
+		}
+		for from := 0; from < v.N; from += 13 {
+			var sel vec.Selection
+			if from%2 == 1 {
+				sel = vec.Selection{0}
+			}
+			w, err := p.window(from, min(13, v.N-from), sel)
+			if err != nil {
+				t.Fatalf("rows from %d on, which the whole page has: %v", from, err)
+			}
+			for i := range w.N {
+				if sel == nil || i == 0 {
+					sameRow(t, w.Value(i), v.Value(from+i))
+				}
+			}
+		}
 	})
+}
+
+func sameRow(t *testing.T, got, want vec.Value) {
+	t.Helper()
+	if !sameValue(got, want) {
+		t.Fatalf("%v where the whole page has %v", got, want)
+	}
 }
 
 func FuzzHybrid(f *testing.F) {

@@ -14,6 +14,9 @@
 // result, and each only for pages that still have a row to give. It works page by page: a decoded page is a vec
 // vector, and batches are slices of it. The codes of a chunk's dictionary stay codes.
 //
+// Where no cache keeps pages and the scan borrows its batches, a page is decompressed into memory that the next page
+// takes over, and of its values only the rows of batches that need them are decoded.
+//
 // A [Cache] keeps decoded pages and footers of our own tablets. A scan that finds its pages there copies nothing.
 //
 //	row group = chunk a leaf = [dictionary page] data pages
@@ -22,7 +25,8 @@
 //
 // # Invariants
 //
-//   - Vectors handed out own their memory: they outlive the file, its mapping and the cache.
+//   - Vectors handed out own their memory: they outlive the file, its mapping and the cache. Those of a scan with
+//     Borrow live until the reader's next batch, their dictionaries as long as anyone holds them.
 //   - Every byte of our own files is under a checksum that is verified when it is read: the seal covers footer and
 //     page indexes, the footer has the checksums of page headers, and those have the checksums of the pages. Damage is
 //     an error that names file and offset.

@@ -268,3 +268,74 @@ func appendValidity(dst []byte, valid vec.Bitmap, n int) []byte {
 	}
 	return dst
 }
+
+// hybridReader reads hybrid data piece by piece.
+type hybridReader struct {
+	src   []byte
+	width uint
+	left  int // values behind run
+	run   run
+	at    int // values of run that were read
+}
+
+// next makes run the next one when the last has been read.
+func (h *hybridReader) next() error {
+	if h.at < h.run.count {
+		return nil
+	}
+	if h.left == 0 {
+		return errRunCut
+	}
+	r, rest, err := nextRun(h.src, h.width, h.left)
+	if err != nil {
+		return err
+	}
+	h.run, h.src, h.at = r, rest, 0
+	h.left -= r.count
+	return nil
+}
+
+// skip passes n values over.
+func (h *hybridReader) skip(n int) error {
+	for n > 0 {
+		if err := h.next(); err != nil {
+			return err
+		}
+		take := min(n, h.run.count-h.at)
+		h.at += take
+		n -= take
+	}
+	return nil
+}
+
+// read fills dst with the next values.
+func (h *hybridReader) read(dst []int32) error {
+	for len(dst) > 0 {
+		if err := h.next(); err != nil {
+			return err
+		}
+		out := dst[:min(len(dst), h.run.count-h.at)]
+		dst = dst[len(out):]
+		if h.run.packed == nil || h.width == 0 {
+			fill(out, int32(h.run.value))
+		} else {
+			h.unpack(out)
+		}
+		h.at += len(out)
+	}
+	return nil
+}
+
+// unpack fills dst with packed values from value at of the run on.
+func (h *hybridReader) unpack(dst []int32) {
+	at := h.at
+	if lead := at % 8; lead != 0 { // values begin inside a byte
+		var group [8]int32
+		unpack32(group[:], h.run.packed[at/8*int(h.width):], h.width)
+		n := copy(dst, group[lead:])
+		dst, at = dst[n:], at+n
+	}
+	if len(dst) > 0 {
+		unpack32(dst, h.run.packed[at/8*int(h.width):], h.width)
+	}
+}

@@ -110,7 +110,7 @@ func (f *File) decodeLevels(ctx context.Context, g, leaf int, counters *Counters
 			if err != nil {
 				return fmt.Errorf("page at offset %d: %w", d.pages[at].offset, err)
 			}
-			counters.pageDecoded(v, d.pages[at].size)
+			counters.pageDecoded(v.N, d.pages[at].size)
 			pieces = append(pieces, v.Flatten())
 		}
 		return nil
@@ -127,7 +127,7 @@ func (f *File) decodeLevels(ctx context.Context, g, leaf int, counters *Counters
 
 // addPage appends the levels of a page and returns its values.
 func (l *levels) addPage(h *pageHeader, c *chunk, body []byte, dict *vec.Vector) (*vec.Vector, error) {
-	p, err := l.leaf.open(h, c.codec, body)
+	p, err := l.leaf.open(h, c.codec, body, nil)
 	if err != nil {
 		return nil, err
 	}

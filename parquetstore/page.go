@@ -40,8 +40,9 @@ func (p *pageParts) release() {
 	}
 }
 
-// open decompresses a data page's body and finds its parts. The caller must release them.
-func (l *leaf) open(h *pageHeader, codec format.CompressionCodec, body []byte) (pageParts, error) {
+// open decompresses a data page's body and finds its parts, in lent where that is not nil. The caller must release
+// them.
+func (l *leaf) open(h *pageHeader, codec format.CompressionCodec, body []byte, lent *lentMemory) (pageParts, error) {
 	var p pageParts
 	if h.values > maxPageValues {
 		return p, fmt.Errorf("page holds %d values, more than %d", h.values, maxPageValues)
@@ -61,8 +62,10 @@ func (l *leaf) open(h *pageHeader, codec format.CompressionCodec, body []byte) (
 		return p, fmt.Errorf("page of %d bytes announces %d bytes decompressed", len(body), size)
 	}
 	var buf []byte
-	if l.borrows(h.encoding) {
-		lead = (8 - lead%8) % 8
+	if lead = (8 - lead%8) % 8; lent != nil {
+		lent.raw = grownBytes(lent.raw, size+lead)
+		buf = lent.raw[lead:]
+	} else if l.borrows(h.encoding) {
 		buf = newBuffer(size + lead)[lead:]
 	} else {
 		p.scratch = scratchPool.Get().(*[]byte)
@@ -129,7 +132,7 @@ func (p *pageParts) splitV1(l *leaf, h *pageHeader) error {
 // decodeFlat decodes a data page of a flat leaf. dict is the chunk's dictionary or nil. The vector owns its memory,
 // the dictionary's aside.
 func (l *leaf) decodeFlat(h *pageHeader, codec format.CompressionCodec, body []byte, dict *vec.Vector) (*vec.Vector, error) {
-	p, err := l.open(h, codec, body)
+	p, err := l.open(h, codec, body, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +165,11 @@ func (l *leaf) decodeValues(e format.Encoding, src []byte, n int, dict *vec.Vect
 	return l.convert(s)
 }
 
+var errNoDictionary = errors.New("page needs a dictionary and its chunk has none")
+
 func (l *leaf) decodeCodes(src []byte, n int, dict *vec.Vector) (*vec.Vector, error) {
 	if dict == nil {
-		return nil, errors.New("page needs a dictionary and its chunk has none")
+		return nil, errNoDictionary
 	}
 	index := make([]int32, n)
 	if n > 0 {
@@ -342,7 +347,7 @@ func (l *leaf) decodeDictionary(h *pageHeader, codec format.CompressionCodec, bo
 	flat := leaf{path: l.path, phys: l.phys, length: l.length, conv: l.conv, typ: l.typ}
 	plain := *h
 	plain.encoding, plain.kind = format.Plain, format.DictionaryPage
-	p, err := flat.open(&plain, codec, body)
+	p, err := flat.open(&plain, codec, body, nil)
 	if err != nil {
 		return nil, err
 	}

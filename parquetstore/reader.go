@@ -28,7 +28,8 @@ type Reader struct {
 	except  vec.Selection
 	lent    vec.Selection // the mask's own memory, perhaps
 	started bool
-	looked  int // the most columns that one of the scan's filters looks at
+	borrows bool // pages are lent
+	looked  int  // the most columns that one of the scan's filters looks at
 	cols    []*vec.Vector
 }
 
@@ -43,6 +44,7 @@ type liveBound struct {
 // stay open.
 func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
 	r := &Reader{f: f, scan: s, group: m.Group, from: m.From, at: m.From, to: m.To, columns: make([]*cursor, len(f.schema.columns))}
+	r.borrows = s.Borrow && !f.cache.keepsPages()
 	use := func(c int) error {
 		if c < 0 || c >= len(f.schema.columns) {
 			return sqlerr.New(sqlerr.Internal, "Parquet file %s has no column %d", f.path, c)
@@ -104,8 +106,8 @@ func (r *Reader) orderFilters() {
 }
 
 // Next returns the next batch with a row that passes, nil at the end of the morsel. The batch has a selection when
-// rows in between are dead or filtered out. Its vectors are not changed afterwards; the batch itself and its selection
-// are valid until the next call.
+// rows in between are dead or filtered out. Its vectors are not changed afterwards, unless the scan borrows; the batch
+// itself and its selection are valid until the next call.
 func (r *Reader) Next(ctx context.Context) (*vec.Batch, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -117,6 +119,7 @@ func (r *Reader) Next(ctx context.Context) (*vec.Batch, error) {
 		from, limit, ok := r.window()
 		if !ok {
 			r.countSkipped()
+			r.giveBack()
 			return nil, nil
 		}
 		sel, live := r.live(from, limit-from)
@@ -130,6 +133,15 @@ func (r *Reader) Next(ctx context.Context) (*vec.Batch, error) {
 		}
 		if b != nil {
 			return b, nil
+		}
+	}
+}
+
+// giveBack ends what the reader lent; nothing is read after it.
+func (r *Reader) giveBack() {
+	for _, c := range r.columns {
+		if c != nil {
+			c.giveBack()
 		}
 	}
 }
@@ -275,7 +287,7 @@ const fetchers = 8
 func (r *Reader) fetch(ctx context.Context, from, n int, sel vec.Selection) error {
 	var late []*cursor
 	for _, c := range r.columns {
-		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.v.N) && r.wants(c.column) {
+		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.v.N) && !c.lent.has(from) && r.wants(c.column) {
 			late = append(late, c)
 		}
 	}

@@ -28,7 +28,10 @@ func TestRemoteScansReadAhead(t *testing.T) {
 	if opened > 4 {
 		t.Errorf("opening took %d requests", opened)
 	}
-	got := readAll(t, f, &Scan{Columns: allColumns(f)})
+	got, err := scanAll(f, &Scan{Columns: allColumns(f), Borrow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := boxed(benchData()[:30]...)
 	compareColumns(t, "remote", got, want)
 	pages := 0

@@ -43,6 +43,7 @@ type Scan struct {
 	Mask       Mask             // nil: every row is live
 	Position   bool             // append a BIGINT vector of row ordinals in the file
 	Except     bool             // batches may say in vec.Batch.Except which few rows do not count
+	Borrow     bool             // batches are borrowed: the next one may take their memory, dictionaries aside
 	Counters   *Counters        // nil: not counted
 }
 

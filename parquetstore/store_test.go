@@ -122,14 +122,37 @@ func openTest(t testing.TB, store objstore.Store, path string, o OpenOptions) *F
 	return f
 }
 
-// readAll returns the rows a scan yields, boxed, column by column.
+// readAll returns the rows a scan yields, boxed, column by column. It reads twice: a scan that borrows its batches must
+// yield the same.
 func readAll(t testing.TB, f *File, s *Scan) [][]vec.Value {
 	t.Helper()
+	borrowing := *s
+	borrowing.Borrow, borrowing.Counters = true, nil
+	want, err := scanAll(f, &borrowing)
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := scanAll(f, s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	compareColumns(t, "a scan that borrows", want, out)
 	return out
+}
+
+// spoil overwrites what a reader lent, as its next batch may.
+func spoil(b *vec.Batch) {
+	for _, v := range b.Cols {
+		if v.Form == vec.Constant {
+			continue
+		}
+		for i := range v.Data {
+			v.Data[i] = 0xa5
+		}
+		for i := range v.Index {
+			v.Index[i] = -1
+		}
+	}
 }
 
 func scanAll(f *File, s *Scan) ([][]vec.Value, error) {
@@ -151,11 +174,14 @@ func scanAll(f *File, s *Scan) ([][]vec.Value, error) {
 			if b == nil {
 				break
 			}
-			b = b.Compact()
-			for i, c := range b.Cols {
+			rows := b.Compact()
+			for i, c := range rows.Cols {
 				for row := range c.N {
 					out[i] = append(out[i], c.Value(row))
 				}
+			}
+			if r.borrows {
+				spoil(b)
 			}
 		}
 	}
