@@ -14,7 +14,10 @@ import (
 )
 
 // storage reads stored tables and files for the executor.
-type storage struct{ store *tablestore.Store }
+type storage struct {
+	store *tablestore.Store
+	load  bool // files are read to be stored: their pages are not kept
+}
 
 // Scan implements exec.Storage.
 func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSource, error) {
@@ -26,7 +29,7 @@ func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSour
 		t.parts, err = tabletParts(ctx, s.store, h, req.Ordinals)
 		s.store.NoteScan(h, columnsOf(h, req.Ordinals))
 	case *files.Parquet:
-		t.kind = "files"
+		t.kind, t.once = "files", s.load
 		t.parts = fileParts(h, req.Ordinals)
 	default:
 		err = sqlerr.New(sqlerr.Internal, "table %q has no stored description", req.Table.Name)
@@ -80,6 +83,7 @@ type tableScan struct {
 	counters   *parquetstore.Counters
 	readers    []*openReader // by worker
 	except     bool          // batches may say which rows do not count
+	once       bool          // pages are not kept
 	total      int
 
 	mu     sync.Mutex
@@ -199,7 +203,7 @@ func (t *tableScan) open(ctx context.Context, p part) error {
 		return err
 	}
 	f := &openFile{file: file, places: places, from: make([]int, len(places)), ordinal: p.ordinal()}
-	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Except: t.except, Borrow: true, Counters: t.counters}
+	f.scan = &parquetstore.Scan{Mask: mask, Position: t.position, Except: t.except, Borrow: true, Once: t.once, Counters: t.counters}
 	for i, place := range places {
 		f.from[i] = -1
 		if place >= 0 {
@@ -211,6 +215,7 @@ func (t *tableScan) open(ctx context.Context, p part) error {
 		t.pruned++
 		return file.Close()
 	}
+	file.Settle(f.scan)
 	morsels := file.Prune(f.scan, file.Morsels())
 	if len(morsels) == 0 {
 		return file.Close()

@@ -74,6 +74,14 @@ func (m *Mask) Dead() uint32 {
 	return m.dead
 }
 
+// Version returns a comparable value that two masks of one tablet share only if the same rows are dead.
+func (m *Mask) Version() any {
+	if m == nil || m.bm == nil {
+		return [2]uint32{m.Rows(), m.Dead()}
+	}
+	return m.bm
+}
+
 // Live returns the number of live rows.
 func (m *Mask) Live() uint32 { return m.Rows() - m.Dead() }
 

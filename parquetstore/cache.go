@@ -3,6 +3,7 @@ package parquetstore
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -17,6 +18,8 @@ type Cache struct {
 	hits   atomic.Int64
 	misses atomic.Int64
 	files  fileCache
+
+	settling settling
 }
 
 // CacheOptions sizes a cache.
@@ -51,10 +54,11 @@ func NewCache(o CacheOptions) *Cache {
 type pageKey struct {
 	tablet          tablet.ID
 	group, leaf, at int32
+	version         uint32 // 0: as it is stored; else what some mask leaves of it
 }
 
 func (k pageKey) hash() uint64 {
-	return mix64(uint64(k.tablet) ^ uint64(k.group)<<40 ^ uint64(k.leaf)<<20 ^ uint64(k.at))
+	return mix64(uint64(k.tablet) ^ uint64(k.group)<<40 ^ uint64(k.leaf)<<20 ^ uint64(k.at) ^ uint64(k.version)<<32)
 }
 
 // cachedPage is one page, in the list of its shard from most to least recently used.
@@ -86,7 +90,7 @@ func (s *cacheShard) pushFront(p *cachedPage) {
 
 // page returns the page of a key, which load makes when the cache does not have it, with its size in bytes.
 func (c *Cache) page(ctx context.Context, key pageKey, load func() (*vec.Vector, int64, error)) (v *vec.Vector, hit bool, err error) {
-	s := &c.shards[key.hash()%uint64(len(c.shards))]
+	s := c.shardOf(key)
 	for {
 		s.mu.Lock()
 		p := s.pages[key]
@@ -145,6 +149,29 @@ func (s *cacheShard) load(p *cachedPage, load func() (*vec.Vector, int64, error)
 	return p.v, p.err
 }
 
+// unkept is the size of a page that the cache should not keep.
+const unkept = math.MaxInt64
+
+func (c *Cache) shardOf(key pageKey) *cacheShard { return &c.shards[key.hash()%uint64(len(c.shards))] }
+
+// hasRoom reports whether a page of a size can be kept without another leaving.
+func (c *Cache) hasRoom(key pageKey, size int64) bool {
+	s := c.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes+size <= s.limit
+}
+
+// drop forgets a page, if it is there.
+func (c *Cache) drop(key pageKey) {
+	s := c.shardOf(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.pages[key]; p != nil && p.loaded {
+		s.remove(p)
+	}
+}
+
 // smallestCache is the size of the smallest shard that keeps pages: less would hold hardly one.
 const smallestCache = 64 << 10
 
@@ -163,6 +190,9 @@ func (s *cacheShard) remove(p *cachedPage) {
 	s.bytes -= p.bytes
 }
 
+// File returns the open file of a tablet, which the caller must close, when the cache has it; nil otherwise.
+func (c *Cache) File(id tablet.ID) *File { return c.files.opened(id) }
+
 // Retain forgets the pages and footers of the tablets that keep does not report. Scans that still read them go on.
 func (c *Cache) Retain(keep func(tablet.ID) bool) {
 	for i := range c.shards {
@@ -180,6 +210,7 @@ func (c *Cache) Retain(keep func(tablet.ID) bool) {
 		}
 		s.mu.Unlock()
 	}
+	c.settling.retain(keep)
 	c.files.retain(keep)
 }
 

@@ -13,8 +13,10 @@ type cursor struct {
 	column *Column
 	dir    *directory  // of a flat column
 	page   int         // the page v is, -1 before the first
-	v      *vec.Vector // its rows
-	first  int         // row of the group at which v begins
+	v      *vec.Vector // its rows, or what the mask leaves of them
+	first  int         // row of the group at which the page begins
+	rows   int         // of the group that the page holds
+	rank   int         // of row first, where pages are settled
 	passed int         // pages read
 
 	lent *lentPage // the page of a scan that borrows, in place of v
@@ -51,7 +53,8 @@ func (c *cursor) open(ctx context.Context, r *Reader) (err error) {
 	return err
 }
 
-// slice returns the n rows from row from of the group on. Pages without a row of sel (nil: all) are not decoded when
+// slice returns the n rows from row from of the group on; where pages are settled, what the mask leaves of r.span rows,
+// which is n. Pages without a row of sel (nil: all) are not decoded when
 // the rows lie in several: NULLs stand for them.
 func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Selection) (*vec.Vector, error) {
 	if !c.column.flat(r.f.schema) {
@@ -66,13 +69,14 @@ func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Sele
 	if r.borrows {
 		return c.lend(ctx, r, from, n, sel)
 	}
-	if p := &c.dir.pages[c.dir.find(from)]; p.first+p.rows >= from+n {
+	span := r.rowsOf(n)
+	if p := &c.dir.pages[c.dir.find(from)]; p.first+p.rows >= from+span {
 		if err := c.seek(ctx, r, from); err != nil {
 			return nil, err
 		}
-		return c.v.Slice(from-c.first, n), nil
+		return c.cut(r, from, span), nil
 	}
-	v, err := c.join(ctx, r, from, n, sel)
+	v, err := c.join(ctx, r, from, span, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -81,21 +85,31 @@ func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Sele
 	return v, nil
 }
 
+// cut returns what there is of the span rows from row from of the group on, which lie in the page that v is.
+func (c *cursor) cut(r *Reader, from, span int) *vec.Vector {
+	if r.settled == nil {
+		return c.v.Slice(from-c.first, span)
+	}
+	return c.v.Slice(r.rank(from)-c.rank, r.liveIn(from, span))
+}
+
 // join puts rows that lie in several pages together.
-func (c *cursor) join(ctx context.Context, r *Reader, from, n int, sel vec.Selection) (*vec.Vector, error) {
+func (c *cursor) join(ctx context.Context, r *Reader, from, span int, sel vec.Selection) (*vec.Vector, error) {
 	var pieces []*vec.Vector
-	for at := from; at < from+n; {
+	passed := 0
+	for at := from; at < from+span; {
 		p := &c.dir.pages[c.dir.find(at)]
-		take := min(p.first+p.rows, from+n) - at
-		if wanted(sel, at-from, take) {
+		take := min(p.first+p.rows, from+span) - at
+		n := r.liveIn(at, take)
+		if n > 0 && wanted(sel, passed, n) {
 			if err := c.seek(ctx, r, at); err != nil {
 				return nil, err
 			}
-			pieces = append(pieces, c.v.Slice(at-c.first, take))
+			pieces = append(pieces, c.cut(r, at, take))
 		} else {
-			pieces = append(pieces, vec.NullOf(c.column.Type, take))
+			pieces = append(pieces, vec.NullOf(c.column.Type, n))
 		}
-		at += take
+		at, passed = at+take, passed+n
 	}
 	return concat(c.column.Type, pieces), nil
 }
@@ -111,15 +125,24 @@ func wanted(sel vec.Selection, from, n int) bool {
 
 // seek makes v the page that holds the row.
 func (c *cursor) seek(ctx context.Context, r *Reader, row int) error {
-	if c.v != nil && row >= c.first && row < c.first+c.v.N {
+	if c.v != nil && row >= c.first && row < c.first+c.rows {
 		return nil
 	}
 	at := c.dir.find(row)
-	v, err := r.f.vector(ctx, r.group, c.column.leaves[0], at, r.scan.Counters)
+	p := &c.dir.pages[at]
+	var v *vec.Vector
+	var err error
+	if r.settled != nil {
+		v, err = r.f.settledVector(ctx, r.settled, r.group, c.column.leaves[0], at, p, r.scan.Counters)
+		c.rank = r.rank(p.first)
+	} else {
+		v, err = r.f.vector(ctx, r.group, c.column.leaves[0], at, r.scan.Counters)
+	}
 	if err != nil {
+		c.v = nil
 		return err
 	}
-	c.v, c.page, c.first = v, at, c.dir.pages[at].first
+	c.v, c.page, c.first, c.rows = v, at, p.first, p.rows
 	c.passed++
 	return nil
 }

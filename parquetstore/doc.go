@@ -17,7 +17,9 @@
 // Where no cache keeps pages and the scan borrows its batches, a page is decompressed into memory that the next page
 // takes over, and of its values only the rows of batches that need them are decoded.
 //
-// A [Cache] keeps decoded pages and footers of our own tablets. A scan that finds its pages there copies nothing.
+// A [Cache] keeps decoded pages and footers of our own tablets. A scan that finds its pages there copies nothing. Where
+// scans under one mask come back, [File.Settle] lets them read pages that were copied without the mask's dead rows;
+// those keep their places, with fewer rows, so that all but the cursor counts rows of the file.
 //
 //	row group = chunk a leaf = [dictionary page] data pages
 //	leaf      = primitive column of the schema tree; a flat column is one leaf, a nested one has several

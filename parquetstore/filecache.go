@@ -65,6 +65,19 @@ func (c *fileCache) open(ctx context.Context, id tablet.ID, open func() (*File, 
 	}
 }
 
+// opened returns the tablet's file with one more user where the cache has it ready, nil otherwise.
+func (c *fileCache) opened(id tablet.ID) *File {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byID[id]
+	if e == nil || e.file == nil || e.file.src.acquire() != nil {
+		return nil
+	}
+	c.clock++
+	e.used = c.clock
+	return e.file
+}
+
 func (c *fileCache) fill(id tablet.ID, e *cachedFile, open func() (*File, error)) (*File, error) {
 	file, err := open()
 	if err == nil {

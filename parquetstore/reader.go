@@ -28,8 +28,11 @@ type Reader struct {
 	except  vec.Selection
 	lent    vec.Selection // the mask's own memory, perhaps
 	started bool
-	borrows bool // pages are lent
-	looked  int  // the most columns that one of the scan's filters looks at
+	borrows bool     // pages are lent
+	settled *settled // pages are read as the mask leaves them; mask is nil then
+	mask    Mask
+	span    int // rows of the group that the batch being read comes from
+	looked  int // the most columns that one of the scan's filters looks at
 	cols    []*vec.Vector
 }
 
@@ -43,8 +46,11 @@ type liveBound struct {
 // NewReader returns a reader of one morsel. It does no work before Next; there is nothing to close, but the file must
 // stay open.
 func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
-	r := &Reader{f: f, scan: s, group: m.Group, from: m.From, at: m.From, to: m.To, columns: make([]*cursor, len(f.schema.columns))}
-	r.borrows = s.Borrow && !f.cache.keepsPages()
+	r := &Reader{f: f, scan: s, group: m.Group, from: m.From, at: m.From, to: m.To, mask: s.Mask, columns: make([]*cursor, len(f.schema.columns))}
+	if s.settled != nil {
+		r.settled, r.mask = s.settled, nil
+	}
+	r.borrows = s.Borrow && r.settled == nil && (s.Once || !f.cache.keepsPages())
 	use := func(c int) error {
 		if c < 0 || c >= len(f.schema.columns) {
 			return sqlerr.New(sqlerr.Internal, "Parquet file %s has no column %d", f.path, c)
@@ -175,13 +181,20 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 		c.RowsScanned.Add(int64(n))
 	}
 	r.late = false
-	if r.scan.Mask == nil {
+	if r.settled != nil {
+		live := r.liveIn(from, n)
+		if c != nil {
+			c.RowsMasked.Add(int64(n - live))
+		}
+		return nil, live
+	}
+	if r.mask == nil {
 		return nil, n
 	}
 	first := r.f.groups[r.group].first + int64(from)
 	live, listed := r.listDead(uint32(first), n)
 	if !listed {
-		r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
+		r.words = r.mask.LiveWords(r.words, uint32(first), uint32(n))
 		live = vec.Bitmap(r.words).Count(n)
 	}
 	if c != nil {
@@ -196,7 +209,7 @@ func (r *Reader) live(from, n int) (vec.Selection, int) {
 		r.late, r.listed = true, listed
 		return nil, live
 	case listed:
-		r.words = r.scan.Mask.LiveWords(r.words, uint32(first), uint32(n))
+		r.words = r.mask.LiveWords(r.words, uint32(first), uint32(n))
 	}
 	r.sel = appendLive(r.sel[:0], r.words, n)
 	return r.sel, live
@@ -208,7 +221,7 @@ func (r *Reader) listDead(first uint32, n int) (live int, ok bool) {
 	if !r.scan.Except || len(r.filters)+len(r.runtime)+len(r.scan.Filters) > 0 {
 		return 0, false
 	}
-	mask, ok := r.scan.Mask.(ListedMask)
+	mask, ok := r.mask.(ListedMask)
 	if !ok {
 		return 0, false
 	}
@@ -245,7 +258,12 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 			return nil, nil
 		}
 	}
-	r.at = from + n
+	r.at, r.span = from+n, n
+	if r.settled != nil {
+		if n = r.liveIn(from, n); n == 0 {
+			return nil, nil
+		}
+	}
 	if sel, err = r.filter(ctx, from, n, sel); err != nil || none(sel) {
 		return nil, err
 	}
@@ -272,7 +290,7 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		b.Cols = append(b.Cols, v)
 	}
 	if r.scan.Position {
-		b.Cols = append(b.Cols, positions(r.f.groups[r.group].first+int64(from), n))
+		b.Cols = append(b.Cols, r.positions(from, n))
 	}
 	if c := r.scan.Counters; c != nil {
 		c.RowsProduced.Add(int64(b.Rows()))
@@ -287,7 +305,7 @@ const fetchers = 8
 func (r *Reader) fetch(ctx context.Context, from, n int, sel vec.Selection) error {
 	var late []*cursor
 	for _, c := range r.columns {
-		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.v.N) && !c.lent.has(from) && r.wants(c.column) {
+		if c != nil && c.column.flat(r.f.schema) && (c.v == nil || from >= c.first+c.rows) && !c.lent.has(from) && r.wants(c.column) {
 			late = append(late, c)
 		}
 	}
@@ -315,12 +333,38 @@ func (r *Reader) wants(c *Column) bool {
 	return false
 }
 
-func positions(first int64, n int) *vec.Vector {
-	out := make([]int64, n)
+// positions returns the ordinals in the file of the n rows of a batch that begins at row from of the group.
+func (r *Reader) positions(from, n int) *vec.Vector {
+	out, first := make([]int64, n), r.f.groups[r.group].first+int64(from)
+	if r.settled != nil && n < r.span {
+		for i, row := range liveList(r.settled.mask, uint32(first), r.span, n) {
+			out[i] = first + int64(row)
+		}
+		return vec.FlatOf(vec.Int64Type, out, nil)
+	}
 	for i := range out {
 		out[i] = first + int64(i)
 	}
 	return vec.FlatOf(vec.Int64Type, out, nil)
+}
+
+// rank returns the number of live rows of the file before a row of the group, where pages are settled.
+func (r *Reader) rank(row int) int { return r.settled.rank(r.f.groups[r.group].first + int64(row)) }
+
+// liveIn returns how many of the span rows from row from of the group on pages still have.
+func (r *Reader) liveIn(from, span int) int {
+	if r.settled == nil {
+		return span
+	}
+	return r.rank(from+span) - r.rank(from)
+}
+
+// rowsOf returns how many rows of the group a batch of n rows comes from.
+func (r *Reader) rowsOf(n int) int {
+	if r.settled == nil {
+		return n
+	}
+	return r.span
 }
 
 // filter narrows sel to the rows that pass every filter.

@@ -44,7 +44,10 @@ type Scan struct {
 	Position   bool             // append a BIGINT vector of row ordinals in the file
 	Except     bool             // batches may say in vec.Batch.Except which few rows do not count
 	Borrow     bool             // batches are borrowed: the next one may take their memory, dictionaries aside
+	Once       bool             // with Borrow: no cache keeps the pages, nor is it asked for them
 	Counters   *Counters        // nil: not counted
+
+	settled *settled // by Settle: read pages without the mask's dead rows
 }
 
 // Morsel is a stretch of rows of one row group, the unit of parallel scans.

@@ -15,6 +15,9 @@ import (
 
 // Open opens a tablet's rows. The caller closes the file; its footer and pages stay in the cache.
 func (s *Store) Open(ctx context.Context, table tablet.TableID, id tablet.ID) (*parquetstore.File, error) {
+	if f := s.Pages.File(id); f != nil {
+		return f, nil
+	}
 	return parquetstore.Open(ctx, s.Objects, tablet.ParquetPath(table, id), parquetstore.OpenOptions{Tablet: id, Cache: s.Pages})
 }
 
@@ -117,15 +120,20 @@ func Concat(columns []tablet.Column, batches []*vec.Batch) (*vec.Batch, error) {
 		if len(pieces) == 0 {
 			pieces = append(pieces, vec.NewBuilder(column.Type, 0).Finish())
 		}
-		v := vec.Concat(column.Type, pieces)
-		if column.Type.Enum != nil && v.Type.Enum == nil { // read from a tablet, where labels are text
-			labelled := *v
-			labelled.Type = column.Type
-			v = &labelled
-		}
-		out.Cols = append(out.Cols, v)
+		out.Cols = append(out.Cols, labelled(vec.Concat(column.Type, pieces), column))
 	}
 	return out, nil
+}
+
+// labelled returns v with the type of its column where that has labels and v was read from a tablet, where they are
+// text.
+func labelled(v *vec.Vector, column tablet.Column) *vec.Vector {
+	if column.Type.Enum == nil || v.Type.Enum != nil {
+		return v
+	}
+	typed := *v
+	typed.Type = column.Type
+	return &typed
 }
 
 // Projection maps the columns of a table to those of one tablet, which may have been written before some were added.

@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/engine"
 )
 
 const upsertTable = `
-CREATE STREAM t_changes FROM GENERATOR WITH (keys = %d, rate = 0, seed = 1, "limit" = %d, transaction_rows = %d, updates = 80, inserts = 15, deletes = 5);
-CREATE CDC TABLE t (id BIGINT, quantity INTEGER, price NUMERIC(12, 2), status TEXT, day DATE, PRIMARY KEY (id) NOT ENFORCED)
+CREATE STREAM %[1]s_changes FROM GENERATOR WITH (keys = %[2]d, rate = 0, seed = 1, "limit" = %[3]d, transaction_rows = %[4]d, updates = 80, inserts = 15, deletes = 5);
+CREATE CDC TABLE %[1]s (id BIGINT, quantity INTEGER, price NUMERIC(12, 2), status TEXT, day DATE, PRIMARY KEY (id) NOT ENFORCED)
   WITH (cascade_interval = '5 seconds');
-ALTER CDC TABLE t ATTACH STREAM t_changes`
+ALTER CDC TABLE %[1]s ATTACH STREAM %[1]s_changes`
 
 // q1 is the query of the comparison that reads the whole table.
 const q1 = "SELECT count(*), sum(price) FROM t"
@@ -29,12 +30,17 @@ func (h *house) partOf() string {
 }
 
 // measureUpserts applies batches of random-key changes to a base of n rows, one commit a batch, and times q1 and q2 on
-// the untouched table and right after the last batch.
+// the untouched table and right after the last batch, then both in turn with the same on a twin without changes: on a
+// busy machine only what runs side by side can be compared.
 func measureUpserts(root string, n, batch, batches int, reader bool, profile string) {
 	h := open(root, map[string]string{"execution.cdc.append_max_rows": strconv.Itoa(batch), "execution.cdc.append_max_read_ms": "60000"})
 	defer h.close()
 	limit := batch * batches
-	h.value(fmt.Sprintf(upsertTable, n, limit, batch))
+	h.value(fmt.Sprintf(upsertTable, "u", n, 0, batch))
+	h.value("ALTER CDC TABLE u RESUME")
+	h.waitFor(func() bool { return h.value("SELECT count(*) FROM u") == strconv.Itoa(n) })
+	h.value("ALTER CDC TABLE u SUSPEND")
+	h.value(fmt.Sprintf(upsertTable, "t", n, limit, batch))
 	h.value("SET execution.cdc.append_max_rows = 1")
 	h.value("ALTER CDC TABLE t RESUME")
 	h.waitFor(func() bool { return h.position() >= 0 })
@@ -69,6 +75,18 @@ func measureUpserts(root string, n, batch, batches int, reader bool, profile str
 		fmt.Printf(" | reader q1 median %.1f ms of %d", ms(all[len(all)/2]), len(all))
 	}
 	fmt.Println()
+	h.value("ALTER CDC TABLE t SUSPEND") // no cascade from here on
+	fmt.Printf("  in turn with a twin without changes, %s tablets against %s:", h.tablets("t"), h.tablets("u"))
+	for i, q := range []string{q1, q2} {
+		after, untouched := h.race(q, strings.ReplaceAll(q, "FROM t", "FROM u"))
+		fmt.Printf(" q%d %.2f and %.2f ms, ratio %.3f (CPU %.2f and %.2f, ratio %.3f)", i+1, ms(after.wall), ms(untouched.wall),
+			after.wall.Seconds()/untouched.wall.Seconds(), ms(after.cpu), ms(untouched.cpu), after.cpu.Seconds()/untouched.cpu.Seconds())
+	}
+	fmt.Println()
+}
+
+func (h *house) tablets(table string) string {
+	return h.value("SELECT count(*) FROM information_schema.tablets WHERE table_name = '" + table + "'")
 }
 
 // readUntil runs q1 in a session of its own until stop is closed.
