@@ -64,11 +64,15 @@ func (s *Session) plan(ctx context.Context, q sql.QueryExpr, args []vec.Value) (
 
 // start plans a query and starts it. release must be called once its rows are closed.
 func (s *Session) start(ctx context.Context, q sql.QueryExpr, args []vec.Value) (*exec.Rows, vec.Schema, func(), error) {
+	return s.startIn(ctx, s.env(ctx), q, args)
+}
+
+func (s *Session) startIn(ctx context.Context, env *exec.Env, q sql.QueryExpr, args []vec.Value) (*exec.Rows, vec.Schema, func(), error) {
 	p, err := s.plan(ctx, q, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	rows, err := exec.Run(ctx, p.query.Plan, s.env(ctx))
+	rows, err := exec.Run(ctx, p.query.Plan, env)
 	if err != nil {
 		p.release()
 		return nil, nil, nil, err
@@ -83,9 +87,17 @@ func (s *Session) env(ctx context.Context) *exec.Env {
 		memory = 4 << 30
 	}
 	return &exec.Env{
-		Storage: storage{s.engine.store}, Eval: s.eval(ctx), Threads: queryThreads(s.integer(settingThreads)),
+		Storage: storage{store: s.engine.store}, Eval: s.eval(ctx), Threads: queryThreads(s.integer(settingThreads)),
 		MemoryBytes: memory, SpillDir: s.engine.spill.path, Usage: s.usage,
 	}
+}
+
+// loadEnv returns what a query runs with whose rows are stored in a table: the files that it reads are hardly read
+// again, so that their pages would only drive those of tables out of the cache.
+func (s *Session) loadEnv(ctx context.Context) *exec.Env {
+	env := s.env(ctx)
+	env.Storage = storage{store: s.engine.store, load: true}
+	return env
 }
 
 // integer returns a setting that is kept as a whole number.
