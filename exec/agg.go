@@ -34,11 +34,17 @@ type aggregation struct {
 	// of its keys among those of the finer one.
 	coarser []*aggregation
 	within  []int
+	// outer is, in an aggregation that removes duplicates for a DISTINCT one, that one; inner is the reverse.
+	outer, inner *aggregation
+	sharing      distinctSharing
 
 	mu      sync.Mutex
 	workers []*aggWorker
 	parts   ticket
-	merged  *groups // when nothing was partitioned
+	merged  *groups   // when nothing was partitioned
+	spare   sync.Pool // of emptied tables
+	whole   []*groups // tables of groups that are nowhere else
+	wholes  ticket
 	total   *groups // without keys: what the partitions come to
 	done    int     // partitions in total
 }
@@ -55,6 +61,9 @@ type aggCall struct {
 // maxLocalGroups is how many groups a worker's table may have before it is partitioned: about what the second-level
 // cache holds.
 const maxLocalGroups = 1 << 14
+
+// someGroups is how many groups tell whether keys repeat.
+const someGroups = 1 << 12
 
 // addExpr returns the place of e among what is computed for each row.
 func (a *aggregation) addExpr(e plan.Expr) int {
@@ -115,15 +124,15 @@ func (a *aggregation) commonDistinct() (args []int) {
 	return args
 }
 
-// hash hashes the keys of rows, by which they are shared out.
-func (a *aggregation) hash(cols []*vec.Vector, n int, dst []uint64) {
-	keys := cols[:a.width:a.width]
+// sharedBy returns the columns by whose hash rows are shared out at a level.
+func (a *aggregation) sharedBy(cols []*vec.Vector, level int) []*vec.Vector {
 	if a.width == 0 {
-		for _, p := range a.spread {
-			keys = append(keys, cols[p])
-		}
+		return pickColumns(cols, a.spread)
 	}
-	hashKeys(keys, n, dst)
+	if level == 0 && a.sharing.byGroup {
+		return cols[:a.outer.width]
+	}
+	return cols[:a.width]
 }
 
 // aggWorker folds one worker's rows.
@@ -136,9 +145,12 @@ type aggWorker struct {
 	rows   *partitions // rows not folded
 	states *partitions // groups folded so far
 	hashes []uint64
+	hasher keyHasher
 	direct bool // fold nothing more: groups hardly repeat
 	seen   int64
 	set    rowSet
+	whole  []*groups // tables of groups that no other worker has
+	size   int64     // of those
 	// spilled is set once something went to files: then all goes there, to leave memory to the tables of partitions.
 	spilled bool
 }
@@ -148,7 +160,7 @@ func (a *aggregation) local(w *worker) (consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	aw := &aggWorker{a: a, w: w, prog: prog, res: a.q.budget.open("Aggregate", a.m), direct: a.raw}
+	aw := &aggWorker{a: a, w: w, prog: prog, res: a.q.budget.open("Aggregate", a.m), direct: a.raw, hasher: keyHasher{perRow: eagerPerRow}}
 	aw.table = newGroups(a, w.ev, 0)
 	a.mu.Lock()
 	a.workers = append(a.workers, aw)
@@ -177,11 +189,9 @@ func (aw *aggWorker) fold(cols []*vec.Vector, n int) error {
 	a := aw.a
 	if aw.direct {
 		if aw.rows == nil {
-			aw.rows = newPartitions(a.q, a.types, 0, a.m)
+			aw.rows = newPartitions(a.q, a.types, 0, a.m).keepDicts(a.width, false)
 		}
-		aw.hashes = resize(aw.hashes, n)
-		a.hash(cols, n, aw.hashes)
-		aw.rows.add(cols, aw.hashes, n)
+		aw.share(aw.rows, cols, n)
 		return aw.settle()
 	}
 	return aw.foldRows(cols, aw.set.whole(n))
@@ -198,9 +208,10 @@ func (aw *aggWorker) foldRows(cols []*vec.Vector, rows *rowSet) error {
 
 // shrink partitions a table that became too large, and keeps within the budget.
 func (aw *aggWorker) shrink() error {
-	if aw.a.width > 0 && aw.table.len() > maxLocalGroups {
-		// Less than two rows a group: moving rows is cheaper than folding them twice.
-		aw.direct = int64(aw.table.len())*2 > aw.seen
+	if n := int64(aw.table.len()); aw.a.width > 0 && !aw.a.getsWhole() && (n > maxLocalGroups || n > someGroups && n*20 > aw.seen*19) {
+		// Less than two rows a group: moving rows is cheaper than folding them twice. Of keys that hardly repeat among
+		// the first rows there are too many for the table anyway.
+		aw.direct = n*2 > aw.seen
 		if err := aw.partition(); err != nil {
 			return err
 		}
@@ -209,22 +220,31 @@ func (aw *aggWorker) shrink() error {
 	return aw.settle()
 }
 
-// partition empties the table into partitions.
+// share adds rows, or groups with their states, to partitions.
+func (aw *aggWorker) share(to *partitions, cols []*vec.Vector, n int) {
+	aw.hashes = resize(aw.hashes, n)
+	aw.hasher.hash(aw.a.sharedBy(cols, 0), n, aw.hashes)
+	to.add(cols, aw.hashes, n)
+}
+
+// partition empties the tables into partitions.
 func (aw *aggWorker) partition() error {
 	a := aw.a
+	a.chooseSharing(aw.table)
 	if aw.states == nil {
-		aw.states = newPartitions(a.q, a.state, 0, a.m)
+		aw.states = newPartitions(a.q, a.state, 0, a.m).keepDicts(a.width, true)
 	}
-	for from := 0; from < aw.table.len(); from += vec.BatchRows {
-		n := min(vec.BatchRows, aw.table.len()-from)
-		cols, err := aw.table.states(from, n)
-		if err != nil {
-			return err
+	for _, g := range append(aw.whole, aw.table) {
+		for from := 0; from < g.len(); from += vec.BatchRows {
+			n := min(vec.BatchRows, g.len()-from)
+			cols, err := g.states(from, n)
+			if err != nil {
+				return err
+			}
+			aw.share(aw.states, cols, n)
 		}
-		aw.hashes = resize(aw.hashes, n)
-		a.hash(cols, n, aw.hashes)
-		aw.states.add(cols, aw.hashes, n)
 	}
+	aw.whole, aw.size = nil, 0
 	hint := maxLocalGroups
 	if aw.direct {
 		hint = 0 // nothing is folded any more
@@ -234,7 +254,7 @@ func (aw *aggWorker) partition() error {
 }
 
 func (aw *aggWorker) memory() int64 {
-	size := aw.table.memory()
+	size := aw.table.memory() + aw.size + aw.hasher.memory()
 	if aw.rows != nil {
 		size += aw.rows.memory()
 	}
@@ -284,9 +304,11 @@ func (aw *aggWorker) flush() error { return nil }
 
 // open decides how the workers' results come together.
 func (a *aggregation) open(q *query, workers int) error {
-	a.parts = ticket{}
+	a.parts, a.wholes = ticket{}, ticket{}
 	partitioned, spilled := false, false
 	for _, aw := range a.workers {
+		a.whole = append(a.whole, aw.whole...)
+		aw.whole = nil
 		partitioned = partitioned || aw.rows != nil || aw.states != nil
 		spilled = spilled || aw.spilled
 	}
@@ -346,6 +368,11 @@ func (a *aggregation) run(w *worker, out consumer) error {
 	if err != nil {
 		return err
 	}
+	for k := a.wholes.take(); k < len(a.whole); k = a.wholes.take() {
+		if err := a.whole[k].yield(w, out); err != nil {
+			return err
+		}
+	}
 	if a.merged != nil {
 		if w.id != 0 {
 			return nil
@@ -371,6 +398,9 @@ func (a *aggregation) run(w *worker, out consumer) error {
 		if err := a.runPartition(w, out, rows, states, res, 0); err != nil {
 			return err
 		}
+		if a.sharing.byGroup {
+			a.outer.endWhole(w)
+		}
 		a.mu.Lock()
 		a.done++
 		last := a.done == partitionCount
@@ -385,6 +415,6 @@ func (a *aggregation) close() error {
 	for _, aw := range a.workers {
 		aw.res.release()
 	}
-	a.workers, a.merged = nil, nil
+	a.workers, a.merged, a.whole = nil, nil, nil
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 
 // aggregate compiles a GROUP BY: one aggregation, or one for each grouping set. Rows are read once.
 func (c *compiler) aggregate(n *plan.Aggregate, m *nodeMetrics) (*stream, error) {
-	if inner, outer := splitDistinct(n); inner != nil {
+	inner, outer := splitDistinct(n)
+	if inner != nil {
 		n = outer
 	}
 	in, err := c.input(n, 0)
@@ -19,7 +20,11 @@ func (c *compiler) aggregate(n *plan.Aggregate, m *nodeMetrics) (*stream, error)
 	if _, ok := n.Input.(*plan.Scan); ok { // its rows come to us as the source gives them
 		in.branches[0].source.(*scanSource).except = true
 	}
-	return c.aggregateOver(n, in, m)
+	out, err := c.aggregateOver(n, in, m)
+	if err == nil && inner != nil {
+		linkDistinct(in.branches[0].source, out.branches[0].source)
+	}
+	return out, err
 }
 
 func (c *compiler) aggregateOver(n *plan.Aggregate, in *stream, m *nodeMetrics) (*stream, error) {

@@ -7,7 +7,7 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 	if rows.len() == 0 && states.len() == 0 {
 		return nil
 	}
-	g := newGroups(a, w.ev, int(min((rows.rows+states.rows)/2, maxLocalGroups)))
+	g := a.takeTable(w, int(min(rows.rows+states.rows, maxLocalGroups)))
 	fits, err := foldList(w, states, res, g, g.merge)
 	if err == nil && fits {
 		var set rowSet
@@ -33,8 +33,29 @@ func (a *aggregation) runPartition(w *worker, out consumer, rows, states *chunkL
 		return a.split(w, out, rows, states, res, level+1)
 	}
 	err = a.pass(w, out, g)
+	a.putTable(g)
 	res.resize(0)
 	return err
+}
+
+// maxSpareBytes is how large a table may be to be emptied and used again. They are few: one a worker.
+const maxSpareBytes = 4 << 20
+
+// takeTable returns an empty table for about so many groups.
+func (a *aggregation) takeTable(w *worker, hint int) *groups {
+	if g, ok := a.spare.Get().(*groups); ok {
+		g.renew(w.ev)
+		return g
+	}
+	return newGroups(a, w.ev, hint)
+}
+
+// putTable takes back a table that nobody needs any more.
+func (a *aggregation) putTable(g *groups) {
+	size := g.memory()
+	if limit := a.q.budget.limit; size <= maxSpareBytes && (limit == 0 || size <= limit/partitionCount) {
+		a.spare.Put(g)
+	}
 }
 
 // pass yields a partition's groups, or adds the only one to the total.
@@ -83,6 +104,7 @@ func (a *aggregation) addTotal(g *groups) error {
 func (a *aggregation) split(w *worker, out consumer, rows, states *chunkList, res *reservation, level int) error {
 	parts := [2]*partitions{newPartitions(a.q, a.types, level, a.m), newPartitions(a.q, a.state, level, a.m)}
 	var hashes []uint64
+	var hasher keyHasher
 	for i, l := range []*chunkList{rows, states} {
 		for j := range l.len() {
 			if err := w.check(); err != nil {
@@ -93,7 +115,7 @@ func (a *aggregation) split(w *worker, out consumer, rows, states *chunkList, re
 				return err
 			}
 			hashes = resize(hashes, b.N)
-			a.hash(b.Cols, b.N, hashes)
+			hasher.hash(a.sharedBy(b.Cols, level), b.N, hashes)
 			parts[i].add(b.Cols, hashes, b.N)
 			l.items[j].b = nil
 			if parts[i].memory() > splitBytes {

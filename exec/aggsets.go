@@ -89,12 +89,9 @@ func (f *finer) fold(g *groups, from, n int) error {
 
 // foldStates folds groups of a finer set, as states gives them, into the worker's table.
 func (aw *aggWorker) foldStates(cols []*vec.Vector, n int) error {
-	a := aw.a
 	aw.seen += int64(n)
 	if aw.direct {
-		aw.hashes = resize(aw.hashes, n)
-		a.hash(cols, n, aw.hashes)
-		aw.states.add(cols, aw.hashes, n)
+		aw.share(aw.states, cols, n)
 		return aw.settle()
 	}
 	if err := aw.table.merge(cols, n); err != nil {

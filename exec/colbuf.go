@@ -15,6 +15,8 @@ type colBuf struct {
 	offsets []int32 // byte strings
 	valid   vec.Bitmap
 	nested  *vec.Builder // arrays, structs and the untyped NULL
+	dict    *vec.Vector  // where set, rows are kept as places in it
+	index   []int32
 }
 
 func newColBuf(t vec.Type, capacity int) *colBuf {
@@ -32,7 +34,7 @@ func newColBuf(t vec.Type, capacity int) *colBuf {
 
 // memory returns the bytes held.
 func (c *colBuf) memory() int64 {
-	size := int64(cap(c.data) + cap(c.offsets)*4 + cap(c.valid)*8)
+	size := int64(cap(c.data) + cap(c.offsets)*4 + cap(c.index)*4 + cap(c.valid)*8)
 	if c.nested != nil {
 		size += c.nested.MemoryBytes()
 	}
@@ -43,6 +45,10 @@ func (c *colBuf) memory() int64 {
 func (c *colBuf) append(v *vec.Vector, sel vec.Selection, n int) {
 	if c.nested != nil {
 		c.appendNested(v, sel, n)
+		return
+	}
+	if c.dict != nil {
+		c.appendIndex(v, sel, n)
 		return
 	}
 	if c.valid != nil || v.MayHaveNulls() {
@@ -190,8 +196,33 @@ func (c *colBuf) appendBytes(v *vec.Vector, sel vec.Selection, n int) {
 	}
 }
 
-// finish returns the rows as a flat vector and leaves the buffer empty, without its memory.
+// newIndexBuf returns a buffer of strings that are all entries of dict, which it refers to and does not count.
+func newIndexBuf(dict *vec.Vector, capacity int) *colBuf {
+	return &colBuf{t: dict.Type, dict: dict, index: make([]int32, 0, capacity)}
+}
+
+// appendIndex adds rows of a vector over the buffer's dictionary.
+func (c *colBuf) appendIndex(v *vec.Vector, sel vec.Selection, n int) {
+	if c.valid != nil || v.Valid != nil {
+		c.appendValid(&vec.Vector{Type: v.Type, N: v.N, Valid: v.Valid}, sel, n)
+	}
+	if sel == nil {
+		c.index = append(c.index, v.Index[:n]...)
+	} else {
+		c.index = growTo(c.index, c.n+n)
+		gatherTo(c.index[c.n:], v.Index, sel[:n])
+	}
+	c.n += n
+}
+
+// finish returns the rows as a vector, flat unless the buffer is over a dictionary, and leaves it empty, without its
+// memory.
 func (c *colBuf) finish() *vec.Vector {
+	if c.dict != nil {
+		v := &vec.Vector{Type: c.t, Form: vec.Dictionary, N: c.n, Valid: c.valid, Index: c.index, Dict: c.dict}
+		c.n, c.valid, c.index = 0, nil, nil
+		return v
+	}
 	if c.nested != nil {
 		c.n = 0
 		v := c.nested.Finish()

@@ -57,7 +57,7 @@ func foldKeys(types []vec.Type, keys []*vec.Vector, n int) *foldedKeys {
 			folded = append(folded, types[p])
 		}
 		f.combos = newKeyGrouper(folded, 0)
-		f.combos.chosen = true
+		f.combos.chosen, f.combos.hasher.perRow = true, 0 // its rows come once an entry
 		return f
 	}
 	return nil
@@ -90,6 +90,11 @@ func (f *foldedKeys) memory() int64 {
 	return f.combos.memory() + int64(cap(f.numbers)*4+cap(f.out)*8+cap(f.found)*4+cap(f.misses)*4)
 }
 
+func (f *foldedKeys) reset() {
+	f.combos.reset()
+	f.dicts, f.all, f.repeats = f.dicts[:0], nil, false
+}
+
 // fold returns the keys with the combination in place of the folded columns, valid until the next call.
 func (f *foldedKeys) fold(keys []*vec.Vector, n int) []*vec.Vector {
 	folded := pickColumns(keys, f.places)
@@ -120,7 +125,7 @@ func (f *foldedKeys) remembers(keys []*vec.Vector, n int) bool {
 	if same && f.repeats {
 		return true
 	}
-	f.repeats = same || size <= 2*n
+	f.repeats = same || size <= eagerPerRow*n
 	f.dicts = f.dicts[:0]
 	for _, k := range keys {
 		f.dicts = append(f.dicts, k.Dict)

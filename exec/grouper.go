@@ -17,6 +17,8 @@ type grouper interface {
 	// keys returns the keys numbered from from on, n of them, borrowed.
 	keys(from, n int) []*vec.Vector
 	memory() int64
+	// reset forgets every key. What keys returned is not valid any more.
+	reset()
 }
 
 // newGrouper returns the grouper for keys of these types, with room for about hint of them.
@@ -31,15 +33,16 @@ func newGrouper(types []vec.Type, hint int) grouper {
 }
 
 func newKeyGrouper(types []vec.Type, hint int) *keyGrouper {
-	g := &keyGrouper{types: types, slots: make([]uint64, slotsFor(hint))}
-	g.makeColumns(types)
+	g := &keyGrouper{types: types, slots: make([]uint64, slotsFor(hint)), hasher: keyHasher{perRow: fewPerRow}}
+	g.hashes = make([]uint64, 0, hint)
+	g.makeColumns(types, hint)
 	return g
 }
 
-func (g *keyGrouper) makeColumns(types []vec.Type) {
+func (g *keyGrouper) makeColumns(types []vec.Type, hint int) {
 	g.cols = nil
 	for _, t := range types {
-		g.cols = append(g.cols, newKeyColumn(t))
+		g.cols = append(g.cols, newKeyColumn(t, hint))
 	}
 }
 
@@ -78,6 +81,11 @@ func (g *intGrouper) len() int       { return len(g.vals) }
 func (g *intGrouper) fresh() []int32 { return g.added }
 func (g *intGrouper) memory() int64 {
 	return int64(cap(g.slots)*16 + cap(g.vals)*8 + cap(g.wide)*8 + cap(g.added)*4)
+}
+
+func (g *intGrouper) reset() {
+	clear(g.slots)
+	g.vals, g.added, g.null = g.vals[:0], g.added[:0], 0
 }
 
 func (g *intGrouper) assign(keys []*vec.Vector, n int, out []uint32) {
@@ -226,6 +234,7 @@ type keyGrouper struct {
 	codes  codeTable
 	folded *foldedKeys // what cols hold instead of the keys themselves, nil: nothing
 	chosen bool        // whether to fold is decided
+	hasher keyHasher
 	hash   []uint64
 	at     []uint64
 	todo   []int32
@@ -236,7 +245,7 @@ func (g *keyGrouper) len() int       { return len(g.hashes) }
 func (g *keyGrouper) fresh() []int32 { return g.added }
 
 func (g *keyGrouper) memory() int64 {
-	size := int64(cap(g.slots)*8+cap(g.hashes)*8) + g.codes.memory()
+	size := int64(cap(g.slots)*8+cap(g.hashes)*8) + g.codes.memory() + g.hasher.memory()
 	for _, c := range g.cols {
 		size += c.memory()
 	}
@@ -244,6 +253,18 @@ func (g *keyGrouper) memory() int64 {
 		size += g.folded.memory()
 	}
 	return size
+}
+
+func (g *keyGrouper) reset() {
+	clear(g.slots)
+	g.hashes, g.added = g.hashes[:0], g.added[:0]
+	g.codes.dicts = g.codes.dicts[:0]
+	for _, c := range g.cols {
+		c.reset()
+	}
+	if g.folded != nil {
+		g.folded.reset()
+	}
 }
 
 func (g *keyGrouper) assign(keys []*vec.Vector, n int, out []uint32) {
@@ -265,14 +286,14 @@ func (g *keyGrouper) find(keys []*vec.Vector, n int, out []uint32) {
 	if !g.chosen && n > 0 {
 		g.chosen = true
 		if g.folded = foldKeys(g.types, keys, n); g.folded != nil {
-			g.makeColumns(g.folded.types(g.types))
+			g.makeColumns(g.folded.types(g.types), cap(g.hashes))
 		}
 	}
 	if g.folded != nil {
 		keys = g.folded.fold(keys, n)
 	}
 	g.hash, g.at = resize(g.hash, n), resize(g.at, n)
-	hashKeys(keys, n, g.hash)
+	g.hasher.hash(keys, n, g.hash)
 	g.reserve(n)
 	mask := uint64(len(g.slots) - 1)
 	for i, h := range g.hash {

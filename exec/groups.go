@@ -33,6 +33,21 @@ func newGroups(a *aggregation, ev *extension.Eval, hint int) *groups {
 	if a.width > 0 {
 		g.keys = newGrouper(a.types[:a.width], hint)
 	}
+	g.addCalls(ev)
+	return g
+}
+
+// renew empties the table.
+func (g *groups) renew(ev *extension.Eval) {
+	if g.keys != nil {
+		g.keys.reset()
+	}
+	g.calls = nil
+	g.addCalls(ev)
+}
+
+func (g *groups) addCalls(ev *extension.Eval) {
+	a := g.a
 	for i := range a.calls {
 		spec := &a.calls[i]
 		c := groupCall{spec: spec, acc: spec.bound.New(ev), pick: make([]picker, len(spec.args)), args: make([]*vec.Vector, len(spec.args))}
@@ -49,7 +64,6 @@ func newGroups(a *aggregation, ev *extension.Eval, hint int) *groups {
 		c.acc.Grow(g.len())
 		g.calls = append(g.calls, c)
 	}
-	return g
 }
 
 func (g *groups) distinctTypes(spec *aggCall) []vec.Type {

@@ -169,6 +169,9 @@ func (e *joinEnd) run(*worker, consumer) error {
 }
 
 func (e *joinEnd) close() error {
+	if e.j.table != nil {
+		e.j.q.dropLasting(e.j.table.cols)
+	}
 	e.j.table, e.j.probers, e.j.builders = nil, nil, nil
 	e.j.res.release()
 	return nil
@@ -187,6 +190,7 @@ func (j *join) build(build *stream) error {
 		j.table, err = j.newTable(j.takeBuilt())
 	}
 	if err == nil && j.table != nil {
+		j.q.addLasting(j.table.cols)
 		for _, f := range j.filters {
 			f.fill(j.table.cols[j.keyPlaces[f.key]])
 		}

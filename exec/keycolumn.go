@@ -18,15 +18,28 @@ type keyColumn struct {
 	equal   function.RowEqual
 }
 
-func newKeyColumn(t vec.Type) *keyColumn {
+// newKeyColumn returns a column with room for hint values of fixed width.
+func newKeyColumn(t vec.Type, hint int) *keyColumn {
 	c := &keyColumn{t: t, width: t.Phys().Width(), equal: function.EqualRows(t)}
 	switch {
+	case c.width > 0:
+		c.data = make([]byte, 0, hint*c.width)
 	case t.Phys() == vec.PhysBytes:
 		c.offsets = []int64{0}
 	case c.width == 0:
 		c.nested = vec.NewBuilder(t, 0)
 	}
 	return c
+}
+
+func (c *keyColumn) reset() {
+	c.n, c.data, c.nulls, c.boxed = 0, c.data[:0], nil, nil
+	if c.offsets != nil {
+		c.offsets = c.offsets[:1]
+	}
+	if c.nested != nil {
+		c.nested = vec.NewBuilder(c.t, 0)
+	}
 }
 
 func (c *keyColumn) memory() int64 {

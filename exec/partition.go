@@ -26,14 +26,26 @@ type partitions struct {
 	m      *nodeMetrics
 	order  []int32
 	rows   int64
+	kept   int // of so many leading columns, dictionaries are kept
+	dicts  keptDicts
 }
 
 func newPartitions(q *query, types []vec.Type, level int, m *nodeMetrics) *partitions {
 	return &partitions{q: q, types: types, level: level, m: m}
 }
 
+// keepDicts makes the partitions keep, of the first n columns, the dictionaries that are worth it. lasting says that
+// none that comes is written again.
+func (p *partitions) keepDicts(n int, lasting bool) *partitions {
+	p.kept, p.dicts = n, keptDicts{q: p.q, lasting: lasting}
+	return p
+}
+
 // add copies n rows, row i to the partition of hashes[i].
 func (p *partitions) add(cols []*vec.Vector, hashes []uint64, n int) {
+	if p.kept > 0 {
+		cols = p.dicts.columns(cols, p.kept, n)
+	}
 	var starts [partitionCount + 1]int32
 	for _, h := range hashes[:n] {
 		starts[partitionOf(h, p.level)+1]++
@@ -55,6 +67,7 @@ func (p *partitions) add(cols []*vec.Vector, hashes []uint64, n int) {
 		}
 		if p.stores[k] == nil {
 			p.stores[k] = newStore(p.types)
+			p.stores[k].kept = p.kept
 		}
 		p.stores[k].append(cols, rows, len(rows))
 	}
@@ -67,7 +80,7 @@ func (p *partitions) memory() (size int64) {
 			size += s.memory()
 		}
 	}
-	return size + int64(cap(p.order)*4)
+	return size + int64(cap(p.order)*4) + p.dicts.bytes
 }
 
 // spill writes every row in memory to a file.
@@ -96,6 +109,7 @@ func (p *partitions) spill() error {
 		}
 		p.stores[k] = nil
 	}
+	p.dicts.reset()
 	return nil
 }
 
@@ -114,6 +128,7 @@ func (p *partitions) list(k int) *chunkList {
 // reset forgets every row, in memory and in the file, which is used again.
 func (p *partitions) reset() error {
 	p.stores, p.disk, p.rows = [partitionCount]*store{}, [partitionCount]chunkList{}, 0
+	p.dicts.reset()
 	if p.file == nil {
 		return nil
 	}
@@ -123,6 +138,7 @@ func (p *partitions) reset() error {
 // discard forgets every row and removes the file.
 func (p *partitions) discard() error {
 	p.stores, p.disk, p.rows = [partitionCount]*store{}, [partitionCount]chunkList{}, 0
+	p.dicts.reset()
 	file := p.file
 	p.file = nil
 	if file == nil {

@@ -25,6 +25,7 @@ type query struct {
 	budget  *budget
 	spill   *spillFolder
 	random  sync.Mutex // guards env.Eval.Random while workers are seeded
+	lasting sync.Map   // vectors whose buffers are never written again
 	closers []func() error
 	closing sync.Mutex
 }

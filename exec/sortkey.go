@@ -52,7 +52,13 @@ func newOrdering(specs []sortSpec) *ordering {
 
 // rows orders row i of a before (< 0) or after row j of b.
 func (o *ordering) rows(a []*vec.Vector, i int, b []*vec.Vector, j int) int {
-	for k, s := range o.specs {
+	return o.rowsFrom(0, a, i, b, j)
+}
+
+// rowsFrom orders them by the keys from one on.
+func (o *ordering) rowsFrom(key int, a []*vec.Vector, i int, b []*vec.Vector, j int) int {
+	for k := key; k < len(o.specs); k++ {
+		s := &o.specs[k]
 		x, y := a[s.place], b[s.place]
 		xn, yn := x.IsNull(i), y.IsNull(j)
 		if xn || yn {
@@ -126,17 +132,9 @@ func (e *sortEntry) put(x uint64, bit, width int) {
 
 // addKey adds one column to the keys at the bit offset and returns the next.
 func addKey(out []sortEntry, v *vec.Vector, s sortSpec, bit int) int {
-	null, value := uint64(1), uint64(0)
-	if s.nullsFirst {
-		null, value = 0, 1
-	}
 	nulls := v.MayHaveNulls()
 	for i := range out {
-		if nulls && v.IsNull(i) {
-			out[i].put(null, bit, 8)
-		} else {
-			out[i].put(value, bit, 8)
-		}
+		out[i].put(s.nullByte(nulls && v.IsNull(i)), bit, 8)
 	}
 	bit += 8
 	width := s.t.Phys().Width() * 8
@@ -277,46 +275,21 @@ func firstBytes(data []byte, from, to int) (hi, lo uint64) {
 	return hi, lo
 }
 
-// sort orders entries of rows of cols; equal rows keep their order. scratch is memory to use, returned for reuse.
+// sort orders entries of rows of cols, which come in the order of the rows; equal rows keep it. scratch is memory to
+// use, returned for reuse.
 func (o *ordering) sort(q *query, entries, scratch []sortEntry, cols []*vec.Vector) ([]sortEntry, []sortEntry, error) {
 	entries, scratch, err := radixSort(q, entries, scratch)
 	if err != nil || o.complete {
 		return entries, scratch, err
 	}
-	for from := 0; from < len(entries); {
-		to := from + 1
-		for to < len(entries) && entries[to].k0 == entries[from].k0 && entries[to].k1 == entries[from].k1 {
-			to++
-		}
-		if to-from > 1 {
-			if err := o.sortTies(q, entries[from:to], cols); err != nil {
-				return nil, nil, err
-			}
-		}
-		from = to
-	}
-	return entries, scratch, nil
-}
-
-// sortTies orders rows whose entries are equal.
-func (o *ordering) sortTies(q *query, ties []sortEntry, cols []*vec.Vector) (err error) {
-	steps := 0
-	slices.SortStableFunc(ties, func(a, b sortEntry) int {
-		if steps++; steps%(1<<14) == 0 && err == nil {
-			err = q.check()
-		}
-		if err != nil { // cancelled: let the sort run out without comparing rows
-			return 0
-		}
-		return o.rows(cols, int(a.row), cols, int(b.row))
-	})
-	return err
+	scratch, err = o.sortTies(q, entries, scratch, cols, o.undecided())
+	return entries, scratch, err
 }
 
 // radixSort orders entries by their keys, stable, least significant byte first. Bytes that all keys share are skipped.
 func radixSort(q *query, from, to []sortEntry) (sorted, spare []sortEntry, err error) {
 	if len(from) < 256 {
-		slices.SortStableFunc(from, compareEntries)
+		slices.SortFunc(from, compareInOrder)
 		return from, to, nil
 	}
 	to = resize(to, len(from))

@@ -9,6 +9,7 @@ const (
 	firstChunkRows = 1024     // a store starts small, as most hold little
 	chunkRows      = 64 << 10 // and settles at this
 	maxChunkBytes  = 1 << 30  // of strings in one column of a chunk, half of what its offsets can address
+	fewKeptRows    = 128      // below this many rows over one dictionary, keeping dictionaries does not pay
 )
 
 // store is an append-only table in memory: flat columns in chunks. The zero store is not usable: call newStore.
@@ -20,6 +21,7 @@ type store struct {
 	next   int   // rows at which the open chunk is sealed
 	total  int64 // rows in all
 	sealed int64 // bytes of the sealed chunks
+	kept   int   // of so many leading columns, dictionaries are kept, which whoever appends sees to; without their bytes
 }
 
 func newStore(types []vec.Type) *store { return &store{types: types, next: firstChunkRows} }
@@ -39,8 +41,10 @@ func (s *store) append(cols []*vec.Vector, sel vec.Selection, n int) {
 		return
 	}
 	var incoming int64
-	for _, c := range cols {
-		incoming = max(incoming, bytesToAppend(c, n))
+	for i, c := range cols {
+		if s.dictionary(c, i) == nil {
+			incoming = max(incoming, bytesToAppend(c, n))
+		}
 	}
 	if incoming > maxChunkBytes && n > 1 { // a long constant, say: half of the rows at a time
 		if sel == nil {
@@ -50,13 +54,20 @@ func (s *store) append(cols []*vec.Vector, sel vec.Selection, n int) {
 		s.append(cols, sel[n/2:n], n-n/2)
 		return
 	}
-	if s.open != nil && !s.fits(incoming) {
+	if s.open != nil && !s.fits(cols, incoming) {
+		if s.rows < fewKeptRows { // dictionaries that change this often make for small chunks
+			s.kept = 0
+		}
 		s.seal()
 	}
 	if s.open == nil {
 		s.open = make([]*colBuf, len(s.types))
 		for i, t := range s.types {
-			s.open[i] = newColBuf(t, max(n, s.next))
+			if d := s.dictionary(cols[i], i); d != nil {
+				s.open[i] = newIndexBuf(d, max(n, s.next))
+			} else {
+				s.open[i] = newColBuf(t, max(n, s.next))
+			}
 		}
 	}
 	for i, c := range cols {
@@ -69,9 +80,20 @@ func (s *store) append(cols []*vec.Vector, sel vec.Selection, n int) {
 	}
 }
 
-func (s *store) fits(incoming int64) bool {
-	for _, c := range s.open {
-		if c.width == 0 && int64(len(c.data))+incoming > maxChunkBytes {
+// dictionary returns the dictionary over which column i is to be kept, nil where rows are copied.
+func (s *store) dictionary(v *vec.Vector, i int) *vec.Vector {
+	if i >= s.kept || v.Form != vec.Dictionary || v.Type.Phys() != vec.PhysBytes {
+		return nil
+	}
+	return v.Dict
+}
+
+func (s *store) fits(cols []*vec.Vector, incoming int64) bool {
+	for i, c := range s.open {
+		if c.dict == nil && c.width == 0 && int64(len(c.data))+incoming > maxChunkBytes {
+			return false
+		}
+		if c.dict != s.dictionary(cols[i], i) {
 			return false
 		}
 	}
@@ -85,10 +107,10 @@ func (s *store) seal() {
 	}
 	b := &vec.Batch{N: s.rows, Cols: make([]*vec.Vector, len(s.open))}
 	for i, c := range s.open {
+		s.sealed += c.memory()
 		b.Cols[i] = c.finish()
 	}
 	s.chunks = append(s.chunks, b)
-	s.sealed += b.MemoryBytes()
 	s.open, s.rows = nil, 0
 	s.next = min(s.next*4, chunkRows)
 }

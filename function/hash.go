@@ -48,6 +48,12 @@ func HashInto(v *vec.Vector, n int, dst []uint64) {
 		}
 		hashNulls(v.Valid, dst)
 		return
+	case v.Form == vec.Dictionary && v.Type.Phys() == vec.PhysBytes && !v.MayHaveNulls():
+		d := v.Dict
+		for i, x := range v.Index[:n] {
+			dst[i] = xxh3.Hash(d.Data[d.Offsets[x]:d.Offsets[x+1]])
+		}
+		return
 	}
 	v = v.Flatten()
 	hashValues(v, n, dst)
@@ -70,6 +76,12 @@ func hashNulls(valid vec.Bitmap, dst []uint64) {
 func HashCombine(v *vec.Vector, n int, dst []uint64) {
 	more := make([]uint64, n)
 	HashInto(v, n, more)
+	CombineHashes(dst[:n], more)
+}
+
+// CombineHashes folds the hash of each row's next column into dst, as HashCombine does.
+func CombineHashes(dst, more []uint64) {
+	more = more[:len(dst)]
 	for i, h := range more {
 		dst[i] = mix(bits.RotateLeft64(dst[i], 23) ^ h)
 	}
