@@ -149,6 +149,7 @@ func (s *Session) changeRows(ctx context.Context, snapshot *catalog.Snapshot, st
 		return nil, err
 	}
 	c := s.change(table, setsKey(table, statement), s.newRules(snapshot, table, setsColumn(table, statement), true))
+	defer c.writer.abort()
 	_, c.once = statement.(*sql.Merge)
 	returned, err := s.runChanges(ctx, c, bound, args)
 	if err != nil {
@@ -184,6 +185,10 @@ func (s *Session) runChanges(ctx context.Context, c *changes, bound *plan.Change
 
 // each optimises and runs a bound query and calls fn for every batch, which has no selection and is fn's own.
 func (s *Session) each(ctx context.Context, q *plan.Query, args []vec.Value, fn func(*vec.Batch) error) error {
+	return s.eachIn(ctx, s.env(ctx), q, args, fn)
+}
+
+func (s *Session) eachIn(ctx context.Context, env *exec.Env, q *plan.Query, args []vec.Value, fn func(*vec.Batch) error) error {
 	q, err := q.WithParams(args)
 	if err != nil {
 		return err
@@ -191,7 +196,7 @@ func (s *Session) each(ctx context.Context, q *plan.Query, args []vec.Value, fn 
 	if q, err = plan.Optimize(q); err != nil {
 		return err
 	}
-	rows, err := exec.Run(ctx, q.Plan, s.env(ctx))
+	rows, err := exec.Run(ctx, q.Plan, env)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// rowWriter collects rows for a table and writes them as tablets of the target size.
+// rowWriter writes rows of a table as tablets of the target size: as they come where they need no order and nothing is
+// checked of them together, else when it has collected them. Whoever has one must abort it in the end.
 type rowWriter struct {
 	session *Session
 	table   *catalog.Table
@@ -23,6 +24,7 @@ type rowWriter struct {
 	out     []tablet.Base
 	keys    *keyCheck // of rows whose keys may be taken; nil when they are known to be free
 	rules   *rules    // that the rows must keep, or nil
+	stream  *tablestore.Stream
 }
 
 // add takes over a batch without a selection, of the table's columns.
@@ -30,9 +32,12 @@ func (w *rowWriter) add(ctx context.Context, b *vec.Batch) error {
 	if b.N == 0 {
 		return nil
 	}
+	w.total += int64(b.N)
+	if w.keys == nil && w.rules == nil && tablestore.Streams(w.table) {
+		return w.write(ctx, b)
+	}
 	w.batches = append(w.batches, b)
 	w.rows += b.N
-	w.total += int64(b.N)
 	w.bytes += b.MemoryBytes()
 	if w.rows >= tablestore.TargetRows || w.bytes >= 2*tablestore.TargetBytes {
 		return w.flush(ctx)
@@ -40,7 +45,39 @@ func (w *rowWriter) add(ctx context.Context, b *vec.Batch) error {
 	return nil
 }
 
+// write adds a batch to the tablet that is under way.
+func (w *rowWriter) write(ctx context.Context, b *vec.Batch) (err error) {
+	if w.stream == nil {
+		if w.stream, err = w.session.engine.store.NewStream(ctx, w.table, w.threads()); err != nil {
+			return err
+		}
+	}
+	if err := w.stream.Write(b); err != nil || !w.stream.Full() {
+		return err
+	}
+	return w.flush(ctx)
+}
+
+func (w *rowWriter) threads() int { return queryThreads(w.session.integer(settingThreads)) }
+
+// abort gives up what flush has not finished.
+func (w *rowWriter) abort() {
+	if w.stream != nil {
+		w.stream.Abort()
+		w.stream = nil
+	}
+}
+
+// flush finishes the tablet that is under way, if there is one.
 func (w *rowWriter) flush(ctx context.Context) error {
+	if w.stream != nil {
+		desc, err := w.stream.Close()
+		if err != nil {
+			return err
+		}
+		w.out, w.stream = append(w.out, tablet.Base{Desc: desc}), nil
+		return nil
+	}
 	if w.rows == 0 {
 		return nil
 	}
@@ -60,7 +97,7 @@ func (w *rowWriter) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	desc, err := w.session.engine.store.Write(ctx, w.table, rows, queryThreads(w.session.integer(settingThreads)))
+	desc, err := w.session.engine.store.Write(ctx, w.table, rows, w.threads())
 	if err != nil {
 		return err
 	}
@@ -80,7 +117,7 @@ func (s *Session) createTableAs(ctx context.Context, snapshot *catalog.Snapshot,
 			return done("CREATE TABLE AS"), nil
 		}
 	}
-	rows, schema, release, err := s.start(ctx, t.As, nil)
+	rows, schema, release, err := s.startIn(ctx, s.loadEnv(ctx), t.As, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +151,7 @@ func (s *Session) createTableAs(ctx context.Context, snapshot *catalog.Snapshot,
 		return nil, sqlerr.New(sqlerr.Internal, "the new table %q is missing", o.name)
 	}
 	w := &rowWriter{session: s, table: table}
+	defer w.abort()
 	if !t.NoData {
 		if err := fill(ctx, w, rows.Next); err != nil {
 			return nil, err

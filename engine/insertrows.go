@@ -34,6 +34,7 @@ func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql
 		return nil, err
 	}
 	i := &insertion{session: s, snapshot: snapshot, table: table, statement: t, args: args, changes: s.change(table, true, s.newRules(snapshot, table, allColumns, t.OnConflict != nil))}
+	defer i.changes.writer.abort()
 	by, err := i.arbiters()
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql
 	if !by.none() {
 		err = i.upsert(ctx, source, by)
 	} else {
-		err = s.each(ctx, source, args, func(b *vec.Batch) error { return i.add(ctx, b) })
+		err = s.eachIn(ctx, s.loadEnv(ctx), source, args, func(b *vec.Batch) error { return i.add(ctx, b) })
 	}
 	if err != nil {
 		return nil, err
