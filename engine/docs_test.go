@@ -10,7 +10,7 @@ import (
 
 // TestDocumentedStatementsParse reads every SQL block of the pages about statements.
 func TestDocumentedStatementsParse(t *testing.T) {
-	for _, page := range []string{"../docs/sql/statements.md", "../docs/cdc-tables.md"} {
+	for _, page := range []string{"../docs/sql/statements.md", "../docs/sql/catalog.md", "../docs/cdc-tables.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

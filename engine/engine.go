@@ -21,6 +21,7 @@ import (
 	"github.com/tidemarkdb/tidemark/metrics"
 	"github.com/tidemarkdb/tidemark/objstore"
 	"github.com/tidemarkdb/tidemark/parquetstore"
+	"github.com/tidemarkdb/tidemark/pgcatalog"
 	"github.com/tidemarkdb/tidemark/source/generator"
 	"github.com/tidemarkdb/tidemark/source/mongodb"
 	"github.com/tidemarkdb/tidemark/source/postgres"
@@ -85,6 +86,7 @@ type Engine struct {
 	maintenance maintenance
 	queries     queryLog
 	stats       statsCache
+	numbering   pgcatalog.Numbering
 
 	ctx    context.Context // ends when the engine closes
 	cancel context.CancelFunc

@@ -27,9 +27,10 @@ type virtualRows struct {
 	session  *Session
 	snapshot *catalog.Snapshot
 	builders []*vec.Builder
+	types    []vec.Type
 }
 
-// add appends a row: nil is NULL, and a value's Go type must be that of its column.
+// add appends a row: nil is NULL, and a value's Go type must suit that of its column.
 func (v *virtualRows) add(values ...any) {
 	for i, value := range values {
 		b := v.builders[i]
@@ -41,11 +42,11 @@ func (v *virtualRows) add(values ...any) {
 		case bool:
 			b.AppendBool(x)
 		case int:
-			vec.AppendFixed(b, int64(x))
+			b.Append(vec.IntValue(v.types[i], int64(x)))
 		case int64:
-			vec.AppendFixed(b, x)
+			b.Append(vec.IntValue(v.types[i], x))
 		case float64:
-			vec.AppendFixed(b, x)
+			b.Append(vec.FloatValue(v.types[i], x))
 		case vec.Value:
 			b.Append(x)
 		}
@@ -73,8 +74,11 @@ func column(name string, t vec.Type) vec.Column {
 	return vec.Column{Name: name, Type: t, Nullable: true}
 }
 
-// virtual returns the virtual table of a name, nil when there is none.
+// virtual returns the virtual table of a name, nil when there is none. Those of pg_catalog need no schema.
 func (s *Session) virtual(snapshot *catalog.Snapshot, schema, name string) *plan.Virtual {
+	if schema == "" { // PostgreSQL searches pg_catalog before the path
+		schema = pgCatalogSchema
+	}
 	table, ok := virtualTables[schema+"."+name]
 	if !ok {
 		return nil
@@ -97,7 +101,7 @@ func (v *virtualSource) Rows() int64 { return -1 }
 func (v *virtualSource) Open(_ context.Context, _ *extension.Eval, projection []int) (extension.TableReader, error) {
 	rows := &virtualRows{session: v.session, snapshot: v.snapshot}
 	for _, c := range v.table.schema {
-		rows.builders = append(rows.builders, vec.NewBuilder(c.Type, 16))
+		rows.builders, rows.types = append(rows.builders, vec.NewBuilder(c.Type, 16)), append(rows.types, c.Type)
 	}
 	v.table.fill(rows)
 	batch := vec.NewBatch(rows.builders[0].Len())

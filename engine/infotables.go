@@ -13,22 +13,17 @@ var virtualTables map[string]virtualTable
 
 func init() {
 	virtualTables = map[string]virtualTable{
-		"information_schema.cdc_ingests":       {cdcIngestsSchema, fillCDCIngests},
-		"information_schema.schemata":          {schemataSchema, fillSchemata},
-		"information_schema.snapshot":          {snapshotSchema, fillSnapshot},
-		"information_schema.tables":            {tablesSchema, fillTables},
-		"information_schema.columns":           {columnsSchema, fillColumns},
-		"information_schema.views":             {viewsSchema, fillViews},
-		"information_schema.streams":           {streamsSchema, fillStreams},
-		"information_schema.tablets":           {tabletsSchema, fillTablets},
-		"information_schema.settings":          {settingsSchema, fillSettings},
-		"information_schema.queries":           {queriesSchema, fillQueries},
-		"information_schema.query_history":     {historySchema, fillHistory},
-		"information_schema.functions":         {functionsSchema, fillFunctions},
-		"information_schema.table_constraints": {tableConstraintsSchema, fillTableConstraints},
-		"information_schema.key_column_usage":  {keyColumnUsageSchema, fillKeyColumnUsage},
-		"information_schema.sequences":         {sequencesSchema, fillSequences},
+		"information_schema.cdc_ingests":   {cdcIngestsSchema, fillCDCIngests},
+		"information_schema.snapshot":      {snapshotSchema, fillSnapshot},
+		"information_schema.tables":        {tablesSchema, fillTables},
+		"information_schema.streams":       {streamsSchema, fillStreams},
+		"information_schema.tablets":       {tabletsSchema, fillTablets},
+		"information_schema.settings":      {settingsSchema, fillSettings},
+		"information_schema.queries":       {queriesSchema, fillQueries},
+		"information_schema.query_history": {historySchema, fillHistory},
+		"information_schema.functions":     {functionsSchema, fillFunctions},
 	}
+	addPgCatalog()
 }
 
 // cdcIngestsSchema has exactly the columns of the specification, first.
@@ -78,14 +73,6 @@ func fillCDCIngests(v *virtualRows) {
 	})
 }
 
-var schemataSchema = vec.Schema{column("catalog_name", vec.TextType), column("schema_name", vec.TextType)}
-
-func fillSchemata(v *virtualRows) {
-	for _, name := range v.session.visibleSchemas(v.snapshot) {
-		v.add(Database, name)
-	}
-}
-
 var tablesSchema = vec.Schema{
 	column("table_catalog", vec.TextType), column("table_schema", vec.TextType), column("table_name", vec.TextType),
 	column("table_type", vec.TextType), column("is_insertable_into", vec.TextType), column("merge_mode", vec.TextType),
@@ -115,52 +102,9 @@ func fillTables(v *virtualRows) {
 			v.add(Database, view.Schema, view.Name, "VIEW", "NO", nil, nil, nil, nil, nil, nil, nil)
 		}
 	}
-	for _, name := range virtualNames(informationSchema) {
-		v.add(Database, informationSchema, name, "SYSTEM VIEW", "NO", nil, nil, nil, nil, nil, nil, nil)
-	}
-}
-
-var columnsSchema = vec.Schema{
-	column("table_catalog", vec.TextType), column("table_schema", vec.TextType), column("table_name", vec.TextType),
-	column("column_name", vec.TextType), column("ordinal_position", vec.Int64Type), column("column_default", vec.TextType),
-	column("is_nullable", vec.TextType), column("data_type", vec.TextType), column("is_merge_key", vec.TextType),
-}
-
-func fillColumns(v *virtualRows) {
-	v.tables(func(t *catalog.Table) {
-		for i, c := range t.Columns {
-			v.add(Database, t.Schema, t.Name, c.Name, i+1, text(c.Default), yesNo(c.Nullable), c.Type.String(),
-				yesNo(slices.Contains(t.MergeKey, c.FieldID)))
-		}
-	})
-	for view := range v.snapshot.Views("") {
-		if isTemporary(view.Schema) && view.Schema != v.session.temp {
-			continue
-		}
-		schema, err := v.session.viewSchema(v.snapshot, view)
-		if err != nil {
-			continue // a view over a table that is gone has no columns any more
-		}
-		for i, c := range schema {
-			v.add(Database, view.Schema, view.Name, c.Name, i+1, nil, "YES", c.Type.String(), "NO")
-		}
-	}
-	for _, name := range virtualNames(informationSchema) {
-		for i, c := range virtualTables[informationSchema+"."+name].schema {
-			v.add(Database, informationSchema, name, c.Name, i+1, nil, "YES", c.Type.String(), "NO")
-		}
-	}
-}
-
-var viewsSchema = vec.Schema{
-	column("table_catalog", vec.TextType), column("table_schema", vec.TextType), column("table_name", vec.TextType),
-	column("view_definition", vec.TextType),
-}
-
-func fillViews(v *virtualRows) {
-	for view := range v.snapshot.Views("") {
-		if !isTemporary(view.Schema) || view.Schema == v.session.temp {
-			v.add(Database, view.Schema, view.Name, view.SQL)
+	for _, schema := range []string{informationSchema, pgCatalogSchema} {
+		for _, name := range virtualNames(schema) {
+			v.add(Database, schema, name, "SYSTEM VIEW", "NO", nil, nil, nil, nil, nil, nil, nil)
 		}
 	}
 }

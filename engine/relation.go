@@ -95,16 +95,20 @@ func (e *Engine) planTable(t *catalog.Table) *plan.Table {
 	}
 }
 
-// tableSchemas returns the schemas of a snapshot that are not some session's temporary one, but for this session's.
+// visibleSchemas returns the schemas of a snapshot that are not some session's temporary one, but for this session's.
 func (s *Session) visibleSchemas(snapshot *catalog.Snapshot) []string {
+	return visibleSchemas(snapshot, s.temp)
+}
+
+func visibleSchemas(snapshot *catalog.Snapshot, temp string) []string {
 	var out []string
 	for schema := range snapshot.Schemas() {
-		if isTemporary(schema.Name) && schema.Name != s.temp {
+		if isTemporary(schema.Name) && schema.Name != temp {
 			continue
 		}
 		out = append(out, schema.Name)
 	}
-	out = append(out, informationSchema)
+	out = append(out, informationSchema, pgCatalogSchema)
 	slices.Sort(out)
 	return out
 }

@@ -290,6 +290,7 @@ func (s *Session) eval(ctx context.Context) *extension.Eval {
 		snapshot = s.tx.view
 	}
 	return &extension.Eval{
+		Objects:   s.objects(snapshot),
 		Sequences: &sessionSequences{ctx: ctx, session: s, snapshot: snapshot, path: s.searchPath()},
 		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
 	}

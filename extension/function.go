@@ -76,6 +76,7 @@ type Eval struct {
 	Database  string
 	Schema    string    // the first schema of the search path
 	Sequences Sequences // nil where there are none
+	Objects   Objects   // nil where there are none
 }
 
 // Sequences are the sequences of a session. Names are SQL text, looked up along the search path when unqualified. The

@@ -9,7 +9,7 @@ import (
 // families returns every built-in.
 func families() []family {
 	return []family{
-		operatorFamily(), mathFamily(), stringFamily(), datetimeFamily(), arrayFamily(), jsonFamily(), sequenceFamily(), enumFamily(), systemFamily(),
+		operatorFamily(), mathFamily(), stringFamily(), datetimeFamily(), arrayFamily(), jsonFamily(), sequenceFamily(), enumFamily(), systemFamily(), catalogFamily(),
 		aggregateFamily(), windowFamily(), tableFamily(),
 	}
 }

@@ -181,6 +181,9 @@ func bindStructPack(x *exprBinder, e *sql.FuncCall) Expr {
 
 // cast binds CAST and ::.
 func (x *exprBinder) cast(e *sql.Cast) Expr {
+	if out, ok := x.regCast(e); ok {
+		return out
+	}
 	t := x.b.typeOf(e.Type, e.Pos)
 	out := x.castTo(x.expr(e.Operand), t, e)
 	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {

@@ -226,6 +226,9 @@ func (x *exprBinder) compareExprs(op CompareOp, left, right sql.Expr, pos int) E
 		}
 		return rowCompare(op, ls, rs)
 	}
+	if out, ok := x.regCompare(op, left, right, pos); ok {
+		return out
+	}
 	return x.compare(op, x.expr(left), x.expr(right), pos)
 }
 

@@ -36,8 +36,13 @@ func (b *binder) functionTable(t *sql.FuncTable, lateral *scope) (Node, namespac
 
 // isScalarSource reports a function of one value a row, whose column takes the alias of the call.
 func isScalarSource(n Node) bool {
-	e, ok := n.(*Expand)
-	return ok && len(e.Columns) == 1
+	switch n := n.(type) {
+	case *Expand:
+		return len(n.Columns) == 1
+	case *Project:
+		return len(n.Columns) == 1 && n.Columns[0].Type.ID != vec.Struct && isOneRow(n.Input)
+	}
+	return false
 }
 
 // tableCall binds one call: to a source when its arguments are constants, to an Expand otherwise.

@@ -16,7 +16,9 @@ var typesByName = map[string]vec.Type{
 	"real": vec.Float32Type, "float4": vec.Float32Type,
 	"double precision": vec.Float64Type, "float8": vec.Float64Type, "double": vec.Float64Type, "float": vec.Float64Type,
 	"text": vec.TextType, "varchar": vec.TextType, "char": vec.TextType, "bpchar": vec.TextType, "string": vec.TextType,
-	"name": vec.TextType, "citext": vec.TextType, "regclass": vec.TextType,
+	"name": vec.TextType, "citext": vec.TextType, "regclass": vec.Int64Type, "regtype": vec.Int64Type, "regnamespace": vec.Int64Type,
+	"regproc": vec.Int64Type, "regprocedure": vec.Int64Type, "regrole": vec.Int64Type, "xid": vec.Int64Type,
+	"int2vector": vec.ArrayType(vec.Int16Type), "oidvector": vec.ArrayType(vec.Int64Type), "pg_node_tree": vec.TextType,
 	"bytea": vec.ByteaType, "blob": vec.ByteaType, "date": vec.DateType, "time": vec.TimeType,
 	"timestamp": vec.TimestampType, "datetime": vec.TimestampType, "timestamptz": vec.TimestampTZType,
 	// Types of DuckDB that have none of their own here: the next one that holds all their values.

@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"maskindex":    {"objstore", "sqlerr", "tablet", "vec"},
 	"parquetstore": {"objstore", "sqlerr", "tablet", "vec"},
 	"catalog":      {"extension", "objstore", "sqlerr", "tablet", "vec"},
+	"pgcatalog":    {"catalog", "extension", "sqlerr", "tablet", "vec"},
 	"tablestore":   {"catalog", "maskindex", "objstore", "parquetstore", "sqlerr", "tablet", "vec"},
 	"files":        {"extension", "parquetstore", "sqlerr", "tablet", "vec"},
 	"metrics":      {"sqlerr"},
@@ -34,7 +35,7 @@ var mayImport = map[string][]string{
 	"ingest":       {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
 	"cascade":      {"catalog", "extension", "maskindex", "metrics", "objstore", "parquetstore", "sqlerr", "tablestore", "tablet", "vec"},
 	"engine": {"cascade", "catalog", "exec", "extension", "files", "function", "ingest", "maskindex", "metrics", "objstore",
-		"parquetstore", "plan", "source", "sql", "sqlerr", "tablestore", "tablet", "vec"},
+		"parquetstore", "pgcatalog", "plan", "source", "sql", "sqlerr", "tablestore", "tablet", "vec"},
 	"monitor":   {"engine"},
 	"flightsql": {"engine", "extension", "metrics", "sql", "sqlerr", "vec"},
 }
