@@ -118,6 +118,18 @@ func (s *Server) stop(mode string) {
 	}
 }
 
+// Write replaces a file of the server's data folder, such as pg_hba.conf, for the next [Server.Restart] to read.
+func (s *Server) Write(name string, content []byte) {
+	s.t.Helper()
+	path := filepath.Join(s.data(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		s.run("chown", "postgres:postgres", path)
+	}
+}
+
 // Stop shuts the server down; sessions are cut.
 func (s *Server) Stop() { s.t.Helper(); s.stop("fast") }
 

@@ -90,8 +90,27 @@ func (c config) sourceError(doing string, err error) error {
 		return sqlerr.New(sqlerr.InvalidPassword, "%s: the source refuses the login: %s", doing, text).
 			Hintf("check the user, the password and authSource in the option connection")
 	}
-	return sqlerr.New(sqlerr.ConnectionFailure, "%s: the source cannot be reached: %s", doing, text).
-		Hintf("it is tried again; check that the server runs, is a member of the replica set that the option connection names, and is reachable from here")
+	unreachable := sqlerr.New(sqlerr.ConnectionFailure, "%s: the source cannot be reached: %s", doing, text)
+	if hint := encryptionHint(text); hint != "" {
+		return unreachable.Hintf("%s", hint)
+	}
+	return unreachable.Hintf("it is tried again; check that the server runs, is a member of the replica set that the option connection names, and is reachable from here")
+}
+
+// encryptionHint says what to do when the two sides do not agree on TLS, "" when that is not what failed. The driver
+// gives the errors of its connections as text.
+func encryptionHint(text string) string {
+	switch {
+	case strings.Contains(text, "certificate signed by unknown authority"):
+		return "the server's certificate is not signed by an authority trusted here: name the authority's certificate as tlsCAFile in the option connection"
+	case strings.Contains(text, "x509: certificate is valid for"), strings.Contains(text, "cannot validate certificate for"):
+		return "name the host as the server's certificate does, or give the server a certificate for this host"
+	case strings.Contains(text, "tls: "), strings.Contains(text, "x509: "):
+		return "check whether the server speaks TLS (tls=true in the option connection) and its certificate"
+	case strings.Contains(text, "EOF"), strings.Contains(text, "connection reset by peer"): // how servers answer the wrong one
+		return "it is tried again; check that the server runs, and that the option connection has tls=true if and only if it speaks TLS"
+	}
+	return ""
 }
 
 // isAuthentication reports a login that the server refused, which the driver finds while it selects a server.

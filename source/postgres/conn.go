@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,19 +63,44 @@ func connectError(cfg *pgconn.Config, replication bool, err error) error {
 	place := fmt.Sprintf("database %q at %s:%d as %q", cfg.Database, cfg.Host, cfg.Port, cfg.User)
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
-		return sqlerr.New(sqlerr.ConnectionFailure, "cannot connect to %s: %w", place, err).
-			Hintf("check that the server runs and is reachable from here")
+		out := sqlerr.New(sqlerr.ConnectionFailure, "cannot connect to %s: %w", place, err)
+		if hint := encryptionHint(err); hint != "" {
+			return out.Hintf("%s", hint)
+		}
+		return out.Hintf("check that the server runs and is reachable from here")
 	}
 	out := sqlerr.New(pg.Code, "cannot connect to %s: %s", place, pg.Message)
 	switch {
 	case replication && pg.Code == stateNotEnough:
 		return out.Hintf("grant the role replication at the source: ALTER ROLE %s REPLICATION", niceIdent(cfg.User))
+	case pg.Code == sqlerr.InvalidAuthorization && strings.Contains(pg.Message, "no encryption"):
+		return out.Hintf("the source may want TLS of this user: use sslmode=verify-full in the option connection; check pg_hba.conf at the source")
 	case pg.Code == sqlerr.InvalidPassword || pg.Code == sqlerr.InvalidAuthorization:
 		return out.Hintf("check the user and password in the option connection, and pg_hba.conf at the source")
 	case pg.Code == "53300":
 		return out.Hintf("raise max_connections or max_wal_senders at the source")
 	}
 	return out
+}
+
+// encryptionHint says what to do when the two sides do not agree on TLS, "" when that is not what failed.
+func encryptionHint(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &authority):
+		return "the server's certificate is not signed by an authority trusted here: name the authority's certificate as sslrootcert in the option connection"
+	case errors.As(err, &name):
+		return "name the host as the server's certificate does, or give the server a certificate for this host"
+	case errors.As(err, &invalid):
+		return "renew the server's certificate"
+	case strings.Contains(err.Error(), "refused TLS connection"):
+		return "turn ssl on at the source, or choose another sslmode in the option connection"
+	}
+	return ""
 }
 
 // closeConn ends a session without waiting long for a peer that is gone.
