@@ -30,7 +30,18 @@ type Constraint struct {
 	// Of ForeignKey: the table whose rows must have the key, and its columns in the order of Columns.
 	References tablet.TableID `json:"references,omitempty"`
 	RefColumns []int32        `json:"ref_columns,omitempty"`
+
+	// What a foreign key does with its own rows when those that they refer to go or change their key: "" refuses that.
+	OnDelete string `json:"on_delete,omitempty"`
+	OnUpdate string `json:"on_update,omitempty"`
 }
+
+// The actions of a foreign key.
+const (
+	Cascade    = "cascade"
+	SetNull    = "set null"
+	SetDefault = "set default"
+)
 
 // Index is one index of a managed table. It lives in the table's schema. One that is not unique only keeps its name:
 // tablets have what it would be for.
@@ -77,6 +88,7 @@ type SetConstraints struct {
 	Table       tablet.TableID `json:"table"`
 	FromVersion uint32         `json:"from_version"`
 	KeyName     string         `json:"key_name,omitempty"`
+	DropKey     bool           `json:"drop_key,omitempty"` // the table has no MergeKey any more
 	Constraints []Constraint   `json:"constraints,omitempty"`
 	Indexes     []Index        `json:"indexes,omitempty"`
 
@@ -100,7 +112,10 @@ func (e *SetConstraints) apply(d *draft) error {
 	}
 	altered := *t
 	altered.KeyName, altered.Constraints, altered.Indexes = e.KeyName, e.Constraints, e.Indexes
-	if !e.plain(t) {
+	if e.DropKey {
+		altered.MergeKey = nil
+	}
+	if !e.plain(t) || e.DropKey {
 		altered.SchemaVersion++
 	}
 	if !d.replaying {
@@ -170,6 +185,11 @@ func validateConstraints(d Definition) error {
 				return broken("constraint %q has no expression", c.Name)
 			}
 		case ForeignKey:
+			for _, action := range []string{c.OnDelete, c.OnUpdate} {
+				if !slices.Contains([]string{"", Cascade, SetNull, SetDefault}, action) {
+					return broken("constraint %q has the unknown action %q", c.Name, action)
+				}
+			}
 			if len(c.Columns) == 0 || len(c.Columns) != len(c.RefColumns) || c.References == 0 {
 				return broken("constraint %q has no proper reference", c.Name)
 			}

@@ -42,10 +42,13 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 				Hintf("ALTER TABLE %s SET PRIMARY INDEX to other columns first", t.Name)
 		}
 		now, err := s.dropGenerated(ctx, t, action)
+		if err == nil {
+			now, err = s.dropKeyColumn(ctx, now, columns[at].FieldID, action)
+		}
 		if err != nil {
 			return err
 		}
-		return s.dropColumn(ctx, now, slices.IndexFunc(now.Columns, func(c tablet.Column) bool { return c.Name == action.Column.Name }))
+		return s.dropColumn(ctx, now, slices.IndexFunc(now.Columns, func(c tablet.Column) bool { return c.Name == action.Column.Name }), action.Cascade)
 	case sql.RenameColumn:
 		return s.renameColumn(ctx, t, at, action.NewName.Name)
 	case sql.DropExpression:
@@ -96,13 +99,18 @@ func (s *Session) pinDefault(e sql.Expr) error {
 }
 
 // dropColumn drops a column and the sequence that numbers it.
-func (s *Session) dropColumn(ctx context.Context, t *catalog.Table, at int) error {
+func (s *Session) dropColumn(ctx context.Context, t *catalog.Table, at int, cascade bool) error {
 	snapshot, release := s.snapshot()
 	defer release()
 	alone := *t
 	alone.Columns = t.Columns[at : at+1]
 	numbered := owned(snapshot, &alone)
-	if err := s.putColumns(ctx, t, slices.Delete(slices.Clone(t.Columns), at, at+1), t.PrimaryIndex, 0); err != nil {
+	columns := slices.Delete(slices.Clone(t.Columns), at, at+1)
+	change := &catalog.AlterColumns{Table: t.ID, FromVersion: t.SchemaVersion, Columns: columns, PrimaryIndex: t.PrimaryIndex}
+	if err := s.checkViews(ctx, t, t.Columns[at].Name, cascade, change); err != nil {
+		return err
+	}
+	if err := s.commit(ctx, change); err != nil {
 		return err
 	}
 	for _, q := range numbered {
@@ -327,8 +335,13 @@ func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, actio
 		return nil
 	}
 	if slices.Contains(t.MergeKey, old.FieldID) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "column %q is part of the primary key and keeps its type", old.Name).
-			Hintf("create a new table with a key of the type wanted")
+		if t.Kind == catalog.CDC {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "column %q is part of the primary key and keeps its type", old.Name).
+				Hintf("create a new CDC table with a key of the type wanted")
+		}
+		if t, err = s.looseKey(ctx, t); err != nil {
+			return err
+		}
 	}
 	if action.Using != nil {
 		if err := s.plainExpr(action.Using, "transform expression"); err != nil {

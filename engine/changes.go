@@ -26,6 +26,8 @@ type changes struct {
 
 	// once refuses a second change of one stored row, as MERGE must.
 	once bool
+
+	moved movedRows // when foreign keys act on it
 }
 
 // change begins a statement's changes of a table. newKeys says that rows it adds may have keys that no stored row had;
@@ -67,6 +69,9 @@ func (c *changes) apply(ctx context.Context, b *vec.Batch, values int) error {
 		return nil
 	}
 	c.affected += int64(b.N)
+	if c.rules != nil && len(c.rules.acting) > 0 {
+		c.move(b, values)
+	}
 	positions, actions := b.Cols[0].Flatten(), vec.Values[int16](b.Cols[1].Flatten())
 	var added vec.Selection
 	for i, a := range actions {
@@ -131,7 +136,7 @@ func (c *changes) edit(ctx context.Context) (*catalog.Modify, error) {
 	}
 	edit := &catalog.Modify{Table: c.table.ID, SchemaVersion: c.table.SchemaVersion, Add: c.writer.out}
 	if k := c.writer.keys; k != nil && len(edit.Add) > 0 {
-		if err := k.verify(ctx, c.session.engine.store, c.table, c.killed()); err != nil {
+		if err := k.verify(ctx, c.session.engine.store, c.session.newestTable(c.table), c.killed()); err != nil {
 			return nil, err
 		}
 		edit.KeysAsOf = c.table.Tablets.Version()
@@ -173,7 +178,7 @@ func (c *changes) commit(ctx context.Context, snapshot *catalog.Snapshot) error 
 	}
 	edits := []catalog.Edit{edit}
 	if c.rules != nil {
-		expect, err := c.rules.verify(ctx, c, snapshot, edit)
+		expect, err := c.rules.verify(ctx, c, c.session.newest(snapshot), edit)
 		if err != nil {
 			return err
 		}
@@ -185,7 +190,7 @@ func (c *changes) commit(ctx context.Context, snapshot *catalog.Snapshot) error 
 	if c.session.tx == nil {
 		c.session.engine.maintenance.changed(c.table.ID)
 	}
-	return nil
+	return c.act(ctx)
 }
 
 // firstNull returns the first row that is NULL, -1 when none is.

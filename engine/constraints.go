@@ -119,10 +119,7 @@ func (m *constraintMaker) columns(names []sql.Ident, pos int) ([]int32, error) {
 // foreignKey finds what REFERENCES names: a key of the other table.
 func (m *constraintMaker) foreignKey(c catalog.Constraint, k sql.Constraint) (catalog.Constraint, error) {
 	var err error
-	if k.OnDelete != "" || k.OnUpdate != "" {
-		return c, sqlerr.New(sqlerr.FeatureNotSupported, "a FOREIGN KEY cannot change rows by itself: %s is not supported", strings.ToUpper(k.OnDelete+k.OnUpdate)).
-			Hintf("leave ON DELETE and ON UPDATE out, or write NO ACTION: a change that breaks the reference is refused then")
-	}
+	c.OnDelete, c.OnUpdate = k.OnDelete, k.OnUpdate
 	if c.Columns, err = m.columns(k.Columns, k.Pos); err != nil {
 		return c, err
 	}
@@ -419,8 +416,11 @@ func (s *Session) dropConstraint(ctx context.Context, t *catalog.Table, action s
 	switch {
 	case at >= 0:
 	case len(t.MergeKey) > 0 && action.Column.Name == t.KeyConstraint():
-		return sqlerr.New(sqlerr.FeatureNotSupported, "the primary key of table %q is fixed when it is created", t.Name).
-			Hintf("create a new table without the key and INSERT the rows into it")
+		if t.Kind == catalog.CDC {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "the key of CDC table %q cannot be dropped", t.Name).
+				Hintf("it says which row a change is of").At(action.Column.Pos)
+		}
+		return s.dropKey(ctx, t, action.Cascade)
 	case action.IfExists:
 		return nil
 	default:
@@ -428,15 +428,20 @@ func (s *Session) dropConstraint(ctx context.Context, t *catalog.Table, action s
 			Hintf("information_schema.table_constraints lists those that do").At(action.Column.Pos)
 	}
 	if c := t.Constraints[at]; c.Kind == catalog.UniqueKey || c.Kind == catalog.PrimaryKey {
-		if err := s.releaseKey(ctx, t, c.Columns, action.Cascade); err != nil {
+		if err := s.releaseKey(ctx, t, c.Name, c.Columns, action.Cascade); err != nil {
 			return err
 		}
 	}
-	return s.putConstraints(ctx, t, t.KeyName, slices.Delete(slices.Clone(t.Constraints), at, at+1), t.Indexes)
+	now, err := s.tableNow(t.ID) // its own foreign keys may have gone
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(now.Constraints), func(c catalog.Constraint) bool { return c.Name == action.Column.Name })
+	return s.putConstraints(ctx, now, now.KeyName, kept, now.Indexes)
 }
 
 // releaseKey drops the foreign keys that refer to columns, or refuses.
-func (s *Session) releaseKey(ctx context.Context, t *catalog.Table, columns []int32, cascade bool) error {
+func (s *Session) releaseKey(ctx context.Context, t *catalog.Table, name string, columns []int32, cascade bool) error {
 	for _, id := range t.ReferencedBy {
 		by, err := s.tableNow(id)
 		if err != nil {
@@ -449,8 +454,8 @@ func (s *Session) releaseKey(ctx context.Context, t *catalog.Table, columns []in
 			continue
 		}
 		if !cascade {
-			return sqlerr.New(sqlerr.DependentObjects, "cannot drop the constraint because a foreign key of table %q depends on it", by.Name).
-				Hintf("use DROP ... CASCADE to drop the foreign key too")
+			return sqlerr.New(sqlerr.DependentObjects, "cannot drop constraint %s on table %s because other objects depend on it", name, t.Name).
+				Detailf("a foreign key of table %s depends on it", by.Name).Hintf("use DROP ... CASCADE to drop the dependent objects too")
 		}
 		if err := s.putConstraints(ctx, by, by.KeyName, kept, by.Indexes); err != nil {
 			return err

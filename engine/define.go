@@ -106,6 +106,9 @@ func (s *Session) createTable(ctx context.Context, snapshot *catalog.Snapshot, t
 		return done(tag), nil
 	}
 	edit := &catalog.CreateTable{ID: tablet.NewTableID(), IfNotExists: t.IfNotExists, PrimaryIndexNames: identNames(t.PrimaryIndex)}
+	if t, err = s.expandLikes(snapshot, t); err != nil {
+		return nil, err
+	}
 	t, numbered, err := s.serialColumns(snapshot, t, o, edit.ID)
 	if err != nil {
 		return nil, err
@@ -378,7 +381,7 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 		names = append(names, c.Name)
 	}
 	return done("CREATE VIEW"), s.commit(ctx, &catalog.CreateView{
-		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(t.Query), Columns: names},
+		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(fixedStar(t.Query, bound.Schema)), Columns: names},
 		OrReplace: t.OrReplace, IfNotExists: t.IfNotExists,
 	})
 }
@@ -430,6 +433,9 @@ func (s *Session) drop(ctx context.Context, snapshot *catalog.Snapshot, t *sql.D
 		return done(tag), s.dropStreams(ctx, snapshot, edits)
 	}
 	edits, err := releaseReferences(snapshot, edits, t.Cascade)
+	if err == nil {
+		edits, err = s.releaseViews(ctx, snapshot, edits, t.Cascade)
+	}
 	if err != nil {
 		return nil, err
 	}

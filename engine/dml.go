@@ -53,6 +53,14 @@ func (s *Session) modifyOnce(ctx context.Context, statement sql.Statement, args 
 	if err := s.checkTargets(snapshot, statement); err != nil {
 		return nil, err
 	}
+	if s.tx == nil && s.actsOn(snapshot, statement) {
+		var result *Result
+		err := s.atomically(ctx, func() (err error) {
+			result, err = s.modifyOnce(ctx, statement, args)
+			return err
+		})
+		return result, err
+	}
 	switch t := statement.(type) {
 	case *sql.Insert:
 		return s.insert(ctx, snapshot, t, args)

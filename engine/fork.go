@@ -48,6 +48,9 @@ func (s *Session) refuseChange(statement sql.Statement) error {
 
 // onlyReads reports whether a statement changes nothing but the session.
 func (s *Session) onlyReads(statement sql.Statement) bool {
+	if changesData(statement) {
+		return false
+	}
 	switch t := statement.(type) {
 	case sql.QueryExpr, *sql.Show, *sql.Describe, *sql.Transaction, *sql.SetTransaction, *sql.Use, *sql.Discard, *sql.Deallocate,
 		*sql.Execute: // what it executes was checked when it was prepared

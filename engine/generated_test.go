@@ -52,7 +52,7 @@ func TestInsertOrReplace(t *testing.T) {
 	rows(t, s, "CREATE TABLE r (a INTEGER PRIMARY KEY, b INTEGER UNIQUE, c TEXT DEFAULT 'd'); INSERT INTO r VALUES (1, 10, 'x'), (2, 20, 'y'), (3, 30, 'z')")
 	expect(t, s, "INSERT OR REPLACE INTO r VALUES (1, 20, 'new') RETURNING *", "1|20|new")
 	expect(t, s, "SELECT * FROM r ORDER BY a", "1|20|new", "3|30|z")
-	tag(t, s, "REPLACE INTO r (a, b) VALUES (3, 5), (3, 6), (4, 7)", "INSERT 0 2")
+	tag(t, s, "INSERT OR REPLACE INTO r (a, b) VALUES (3, 5), (3, 6), (4, 7)", "INSERT 0 2")
 	expect(t, s, "SELECT * FROM r ORDER BY a", "1|20|new", "3|6|d", "4|7|d")
 	tag(t, s, "INSERT OR IGNORE INTO r VALUES (3, 9, 'no'), (9, 7, 'no'), (5, 8, 'yes')", "INSERT 0 1")
 	rows(t, s, "CREATE TABLE child (r INTEGER REFERENCES r); INSERT INTO child VALUES (4)")

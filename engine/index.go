@@ -144,7 +144,7 @@ func (s *Session) dropIndexes(ctx context.Context, t *sql.Drop) error {
 				return sqlerr.From(err).At(name.Position())
 			}
 			if index.Unique {
-				if err := s.releaseKey(ctx, table, index.Columns, t.Cascade); err != nil {
+				if err := s.releaseKey(ctx, table, index.Name, index.Columns, t.Cascade); err != nil {
 					return err
 				}
 				if table, err = s.tableNow(table.ID); err != nil {

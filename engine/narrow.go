@@ -30,6 +30,11 @@ func rangeCheck(name sql.Ident, t sql.TypeName) (k sql.Constraint, ok bool) {
 	return sql.Constraint{Kind: sql.Check, Check: &sql.Binary{Op: ">=", Left: call, Right: bound(low), Pos: t.Pos}, Pos: t.Pos}, true
 }
 
+// isRange reports whether a constraint keeps a column in the range of its type.
+func isRange(c catalog.Constraint) bool {
+	return c.Kind == catalog.CheckRows && strings.HasPrefix(c.Expr, rangeCall+"(")
+}
+
 // replaceRange gives a column, whose type was changed, the range of the new type in place of that of the old.
 func (s *Session) replaceRange(ctx context.Context, id tablet.TableID, name sql.Ident, to sql.TypeName) error {
 	t, err := s.tableNow(id)
@@ -41,7 +46,7 @@ func (s *Session) replaceRange(ctx context.Context, id tablet.TableID, name sql.
 		return nil
 	}
 	kept := slices.DeleteFunc(slices.Clone(t.Constraints), func(c catalog.Constraint) bool {
-		return c.Kind == catalog.CheckRows && strings.HasPrefix(c.Expr, rangeCall+"(") && slices.Equal(c.Columns, []int32{column.FieldID})
+		return isRange(c) && slices.Equal(c.Columns, []int32{column.FieldID})
 	})
 	if len(kept) < len(t.Constraints) {
 		if err := s.putConstraints(ctx, t, t.KeyName, kept, t.Indexes); err != nil {

@@ -38,6 +38,9 @@ func (r *relations) Relation(schema, name string, asOf *plan.AsOf) (plan.Relatio
 	if v := r.session.incoming; v != nil && name == incoming {
 		return v, nil
 	}
+	if v, ok := r.session.named[name]; ok && schema == "" {
+		return v, nil
+	}
 	if v := r.session.virtual(r.snapshot, schema, name); v != nil {
 		return v, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
-	"github.com/tidemarkdb/tidemark/tablet"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -69,7 +68,8 @@ type rules struct {
 	checks   []catalog.Constraint
 	uniques  []uniqueKey
 	parents  []catalog.Constraint // foreign keys of the table
-	children []childKey           // foreign keys that refer to it
+	children []childKey           // foreign keys that refer to it and refuse some change of it
+	acting   []childKey           // foreign keys that refer to it and change their rows with it
 
 	places []int        // of the columns that uniques and parents need of rows added
 	rows   []*vec.Batch // these columns
@@ -107,11 +107,16 @@ func (s *Session) newRules(snapshot *catalog.Snapshot, t *catalog.Table, sets fu
 		}
 		for _, c := range child.Constraints {
 			if c.Kind == catalog.ForeignKey && c.References == t.ID && any(c.RefColumns) {
-				r.children = append(r.children, childKey{child, c})
+				if acts(c) {
+					r.acting = append(r.acting, childKey{child, c})
+				}
+				if c.OnDelete == "" || c.OnUpdate == "" {
+					r.children = append(r.children, childKey{child, c})
+				}
 			}
 		}
 	}
-	if len(r.checks)+len(r.uniques)+len(r.parents)+len(r.children) == 0 {
+	if len(r.checks)+len(r.uniques)+len(r.parents)+len(r.children)+len(r.acting) == 0 {
 		return nil
 	}
 	slices.Sort(needed)
@@ -157,7 +162,7 @@ func (r *rules) add(ctx context.Context, b *vec.Batch) error {
 
 // verify checks the table as an edit leaves it. It returns the edits that keep what it found out true until the commit.
 func (r *rules) verify(ctx context.Context, c *changes, snapshot *catalog.Snapshot, edit *catalog.Modify) ([]catalog.Edit, error) {
-	if len(r.uniques)+len(r.parents)+len(r.children) == 0 {
+	if len(r.uniques)+len(r.parents)+len(r.children)+len(r.acting) == 0 {
 		return nil, nil
 	}
 	after, err := snapshot.Preview(edit)
@@ -185,6 +190,11 @@ func (r *rules) verify(ctx context.Context, c *changes, snapshot *catalog.Snapsh
 	if len(r.children) > 0 {
 		if err := v.removed(c); err != nil {
 			return nil, err
+		}
+	}
+	for _, k := range r.acting { // rows that come to refer to the old keys meanwhile would not be seen
+		if child, ok := after.TableByID(k.table.ID); ok {
+			v.expectRows(child)
 		}
 	}
 	return v.expect, nil
@@ -290,19 +300,11 @@ func orphanQuery(from string, columns, referred []string) string {
 
 // removed checks that nothing refers to keys which the statement takes away.
 func (v *verifier) removed(c *changes) error {
-	var tablets []tablet.ID
-	var rows []uint32
-	for at, dead := range c.dead {
-		if dead != nil {
-			for _, row := range dead.ToArray() {
-				tablets, rows = append(tablets, c.base[at].ID), append(rows, row)
-			}
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
 	for _, k := range v.children {
+		tablets, rows := c.gone(k.constraint.OnDelete == "", k.constraint.OnUpdate == "")
+		if len(rows) == 0 {
+			continue
+		}
 		places := tablestore.Places(v.table, k.constraint.RefColumns)
 		old, err := v.session.engine.store.Fetch(v.ctx, v.table, tablets, rows, places)
 		if err != nil {

@@ -42,6 +42,9 @@ type Session struct {
 
 	ingesting sync.Mutex    // one Ingest at a time
 	incoming  *plan.Virtual // rows of the running Ingest, else nil
+
+	named  map[string]plan.Relation // what bare names stand for in a part of a statement that the engine makes
+	pinned *catalog.Snapshot        // what all parts of a statement with several read, else nil
 }
 
 // NewSession returns a session with the engine's settings.

@@ -241,6 +241,9 @@ func (s *Session) describeStatement(ctx context.Context, snapshot *catalog.Snaps
 		}
 		return out
 	}
+	if changesData(statement) {
+		return s.describeChangesIn(ctx, snapshot, statement)
+	}
 	switch t := statement.(type) {
 	case sql.QueryExpr:
 		bound, err := s.bind(ctx, snapshot, t, nil)

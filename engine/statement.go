@@ -14,6 +14,9 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 	if err := s.catchUp(ctx); err != nil {
 		return nil, err
 	}
+	if changesData(statement) {
+		return s.withChanges(ctx, statement, text, args)
+	}
 	switch t := statement.(type) {
 	case sql.QueryExpr:
 		return s.query(ctx, t, args)

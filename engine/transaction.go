@@ -54,11 +54,33 @@ func (s *Session) snapshot() (*catalog.Snapshot, func()) {
 	}
 	// Results may outlive the transaction: each holds a pin of its own, and the files that only the transaction knows.
 	pin := s.engine.catalog.Pin()
+	view := tx.view
+	if s.pinned != nil {
+		view = s.pinned
+	}
 	tx.work.hold()
-	return tx.view, func() {
+	return view, func() {
 		pin.Release()
 		tx.work.release()
 	}
+}
+
+// newest returns what a statement that reads snapshot would leave if it ended now: what its parts did so far.
+func (s *Session) newest(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	if s.tx != nil && s.pinned != nil {
+		return s.tx.view
+	}
+	return snapshot
+}
+
+// newestTable is newest for a table.
+func (s *Session) newestTable(t *catalog.Table) *catalog.Table {
+	if s.tx != nil && s.pinned != nil {
+		if now, ok := s.tx.view.TableByID(t.ID); ok {
+			return now
+		}
+	}
+	return t
 }
 
 // commit makes edits now, or in an open transaction at its end.

@@ -260,6 +260,10 @@ func (b *binder) with(w *sql.With, outer *scope, body func() result) result {
 }
 
 func (b *binder) commonTable(c *sql.CTE, recursive bool, outer *scope) (*cteEntry, Node) {
+	if c.Change != nil {
+		failHint(c.Name.Pos, sqlerr.FeatureNotSupported, "run the statement that changes data by itself first",
+			"a statement that changes data in WITH cannot be explained, copied or kept in a view")
+	}
 	entry := &cteEntry{id: b.ids.nextCTE(), name: c.Name.Name}
 	if recursive {
 		if def := b.recursive(c, entry, outer); def != nil {

@@ -15,6 +15,7 @@ type CreateTable struct {
 	Temp         bool
 	IfNotExists  bool
 	Columns      []ColumnDef
+	Likes        []TableLike
 	Constraints  []Constraint // of the table; those of a column are in its ColumnDef
 	PrimaryIndex []Ident      // sort order; empty when not written
 	Options      []Option     // WITH (...)
@@ -22,6 +23,30 @@ type CreateTable struct {
 	As           QueryExpr    // nil without AS
 	NoData       bool         // AS query WITH NO DATA
 	Pos          int
+}
+
+// TableLike is LIKE table [INCLUDING what | EXCLUDING what]... in CREATE TABLE.
+type TableLike struct {
+	Table   Name
+	Options []LikeOption
+	At      int // how many of the columns come before
+}
+
+// LikeOption is one INCLUDING or EXCLUDING.
+type LikeOption struct {
+	What    string // lower case: all, comments, compression, constraints, defaults, generated, identity, indexes, statistics, storage
+	Exclude bool
+}
+
+// Includes reports whether LIKE copies a part of the definition: the last word on it counts.
+func (l *TableLike) Includes(what string) bool {
+	includes := false
+	for _, o := range l.Options {
+		if o.What == what || o.What == "all" {
+			includes = !o.Exclude
+		}
+	}
+	return includes
 }
 
 // ColumnDef is one column of CREATE TABLE or ADD COLUMN.

@@ -33,7 +33,8 @@ type CTE struct {
 	Name        Ident
 	Columns     []Ident
 	Materialize Materialization
-	Query       QueryExpr
+	Query       QueryExpr // nil with Change
+	Change      Statement // an INSERT, UPDATE, DELETE or MERGE
 }
 
 // Select is one SELECT block.

@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 		{"(SELECT 1 LIMIT 5) LIMIT 3", "42601", 1, "multiple LIMIT clauses not allowed", "FROM"},
 		{"WITH a AS (SELECT 1) (WITH b AS (SELECT 2) SELECT 3)", "42601", 1, "multiple WITH clauses not allowed", "FROM"},
 		{"SELECT 1 FOR UPDATE", "0A000", 10, "locking rows by FOR UPDATE or FOR SHARE is not supported", "40001"},
-		{"WITH x AS (DELETE FROM t) SELECT 1", "0A000", 12, "a statement that changes data in WITH is not supported", "transaction"},
+		{"SELECT (WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x)", "0A000", 20, "a statement that changes data in a WITH that is not at the top level is not supported", "top"},
 		{"SELECT sum(a) OVER (ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM t", "42P20", 21, "the frame ends before it starts", "BETWEEN"},
 		{"MERGE INTO t USING u ON true WHEN MATCHED THEN INSERT VALUES (1)", "42601", 48, "the action does not fit its WHEN clause", "WHEN NOT MATCHED inserts"},
 		{`COPY t FROM "x.csv"`, "42601", 13, `syntax error at or near ""x.csv""`, "single quotes"},

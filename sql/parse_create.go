@@ -105,7 +105,8 @@ func (p *parser) tableElement(s *CreateTable) {
 		}
 	}
 	if p.at("like") {
-		p.unsupported(p.pos(), "LIKE in CREATE TABLE", "use CREATE TABLE name AS SELECT * FROM other WITH NO DATA")
+		s.Likes = append(s.Likes, p.tableLike(len(s.Columns)))
+		return
 	}
 	if p.peekSymbol(1, ",") || p.peekSymbol(1, ")") {
 		s.Names = append(s.Names, p.ident())
@@ -116,6 +117,19 @@ func (p *parser) tableElement(s *CreateTable) {
 		p.failAt(p.pos(), sqlerr.SyntaxError, "some columns have a type and some have none",
 			"give every column a type, or none and add AS SELECT ...")
 	}
+}
+
+// tableLike reads LIKE in CREATE TABLE behind so many columns.
+func (p *parser) tableLike(columns int) TableLike {
+	p.expect("like")
+	l := TableLike{Table: p.name(), At: columns}
+	for p.at("including") || p.at("excluding") {
+		o := LikeOption{Exclude: p.at("excluding")}
+		p.advance()
+		o.What = p.expectOneOf("all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage")
+		l.Options = append(l.Options, o)
+	}
+	return l
 }
 
 func (p *parser) columnDef() ColumnDef {
@@ -217,12 +231,18 @@ func (p *parser) constraint(c Constraint, ofTable bool) Constraint {
 	default:
 		p.failHere()
 	}
-	if p.acceptAll("not", "enforced") {
-		c.NotEnforced = true
-	} else {
-		p.accept("enforced")
+	for {
+		pos := p.pos()
+		switch {
+		case p.acceptAll("not", "enforced"):
+			c.NotEnforced = true
+		case p.accept("enforced"), p.acceptAll("not", "deferrable"), p.accept("deferrable"), p.acceptAll("initially", "immediate"):
+		case p.acceptAll("initially", "deferred"):
+			p.unsupported(pos, "INITIALLY DEFERRED", "constraints are checked when the statement ends: change both tables in an order that keeps them")
+		default:
+			return c
+		}
 	}
-	return c
 }
 
 func (p *parser) references(c *Constraint) {

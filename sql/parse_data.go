@@ -20,13 +20,9 @@ func (p *parser) returning() []SelectItem {
 
 func (p *parser) insert(pos int, with *With) Statement {
 	s := &Insert{With: with, Pos: pos}
-	ignore, replace := false, p.accept("replace") // SQLite's and DuckDB's spelling
-	if !replace {
-		p.expect("insert")
-		if ignore = p.acceptAll("or", "ignore"); !ignore {
-			replace = p.acceptAll("or", "replace")
-		}
-	}
+	p.expect("insert")
+	ignore := p.acceptAll("or", "ignore") // SQLite's and DuckDB's spelling
+	replace := !ignore && p.acceptAll("or", "replace")
 	p.expect("into")
 	s.Table = p.name()
 	if p.accept("as") {

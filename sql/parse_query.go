@@ -1,6 +1,10 @@
 package sql
 
-import "github.com/tidemarkdb/tidemark/sqlerr"
+import (
+	"slices"
+
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
 
 // atQuery reports whether a query begins n tokens ahead, parentheses not counted.
 func (p *parser) atQuery(n int) bool {
@@ -126,11 +130,21 @@ func (p *parser) with() *With {
 		return nil
 	}
 	w := &With{Recursive: p.accept("recursive")}
-	p.list(func() { w.CTEs = append(w.CTEs, p.cte()) }, nil)
+	p.list(func() { w.CTEs = append(w.CTEs, p.cte(false)) }, nil)
 	return w
 }
 
-func (p *parser) cte() CTE {
+// outerWith is with for a whole statement, within which others may change data.
+func (p *parser) outerWith() *With {
+	if !p.accept("with") {
+		return nil
+	}
+	w := &With{Recursive: p.accept("recursive")}
+	p.list(func() { w.CTEs = append(w.CTEs, p.cte(true)) }, nil)
+	return w
+}
+
+func (p *parser) cte(changes bool) CTE {
 	c := CTE{Name: p.ident()}
 	if p.atSymbol("(") {
 		c.Columns = p.idents()
@@ -143,14 +157,30 @@ func (p *parser) cte() CTE {
 		c.Materialize = MaterializeNever
 	}
 	at := p.open("(")
-	for _, verb := range [...]string{"insert", "update", "delete", "merge"} {
-		if p.at(verb) {
-			p.unsupported(p.pos(), "a statement that changes data in WITH", "run it as a statement of its own in the same transaction")
+	if p.atChange(0) || p.at("with") && changes {
+		if !changes {
+			p.unsupported(p.pos(), "a statement that changes data in a WITH that is not at the top level", "name it in the WITH at the top of the statement")
 		}
+		p.enter()
+		defer p.leave()
+		pos := p.pos()
+		c.Change = p.withData()
+		if q, ok := c.Change.(QueryExpr); ok {
+			c.Query, c.Change = q, nil
+			if q, ok := q.(*Query); ok && q.With != nil && slices.ContainsFunc(q.With.CTEs, func(c CTE) bool { return c.Change != nil }) {
+				p.unsupported(pos, "a statement that changes data in a WITH that is not at the top level", "name it in the WITH at the top of the statement")
+			}
+		}
+	} else {
+		c.Query = p.query()
 	}
-	c.Query = p.query()
 	p.close(")", at)
 	return c
+}
+
+// atChange reports whether a statement that changes data is at hand.
+func (p *parser) atChange(n int) bool {
+	return p.peekIs(n, "insert") || p.peekIs(n, "update") || p.peekIs(n, "delete") || p.peekIs(n, "merge")
 }
 
 // setOperations reads UNION, EXCEPT (level 1) and INTERSECT (level 2) above min behind left.

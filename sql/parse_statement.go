@@ -20,7 +20,7 @@ func init() { // the readers refer back to the map through EXPLAIN and PREPARE
 		"describe": (*parser).describe, "discard": (*parser).discard, "drop": (*parser).drop, "end": (*parser).commit,
 		"execute": (*parser).execute, "explain": (*parser).explain, "insert": (*parser).withData,
 		"load": (*parser).load, "merge": (*parser).withData, "pragma": (*parser).pragma, "prepare": (*parser).prepare, "release": (*parser).release,
-		"replace": (*parser).withData, "reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
+		"reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
 		"show": (*parser).show, "start": (*parser).begin, "truncate": (*parser).truncate, "update": (*parser).withData,
 		"use": (*parser).use, "vacuum": (*parser).maintain, "with": (*parser).withData,
 	}
@@ -45,9 +45,9 @@ func (p *parser) statement() Statement {
 // withData reads a statement that may begin with WITH: a query or one that changes data.
 func (p *parser) withData() Statement {
 	pos := p.pos()
-	with := p.with()
+	with := p.outerWith()
 	switch {
-	case p.at("insert"), p.at("replace"):
+	case p.at("insert"):
 		return p.insert(pos, with)
 	case p.at("update"):
 		return p.update(pos, with)

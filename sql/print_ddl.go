@@ -61,9 +61,9 @@ func (pr *printer) createTable(s *CreateTable) {
 	pr.put("TABLE ")
 	pr.when(s.IfNotExists, "IF NOT EXISTS ")
 	pr.name(s.Name)
-	if n := len(s.Columns) + len(s.Names) + len(s.Constraints); n > 0 || s.As == nil {
+	if elements := pr.tableElements(s); len(elements) > 0 || s.As == nil {
 		pr.put(" (")
-		pr.commas(n, func(i int) { pr.tableElement(s, i) })
+		pr.commas(len(elements), func(i int) { elements[i]() })
 		pr.put(")")
 	}
 	if len(s.PrimaryIndex) > 0 {
@@ -78,14 +78,36 @@ func (pr *printer) createTable(s *CreateTable) {
 	}
 }
 
-func (pr *printer) tableElement(s *CreateTable, i int) {
-	switch {
-	case i < len(s.Columns):
-		pr.column(&s.Columns[i])
-	case i < len(s.Columns)+len(s.Names):
-		pr.ident(s.Names[i-len(s.Columns)])
-	default:
-		pr.constraint(&s.Constraints[i-len(s.Columns)-len(s.Names)])
+// tableElements returns what prints the elements of CREATE TABLE, in order.
+func (pr *printer) tableElements(s *CreateTable) []func() {
+	var out []func()
+	likes := s.Likes
+	for i := range s.Columns {
+		for len(likes) > 0 && likes[0].At == i {
+			like := &likes[0]
+			out, likes = append(out, func() { pr.like(like) }), likes[1:]
+		}
+		out = append(out, func() { pr.column(&s.Columns[i]) })
+	}
+	for i := range likes {
+		out = append(out, func() { pr.like(&likes[i]) })
+	}
+	for _, name := range s.Names {
+		out = append(out, func() { pr.ident(name) })
+	}
+	for i := range s.Constraints {
+		out = append(out, func() { pr.constraint(&s.Constraints[i]) })
+	}
+	return out
+}
+
+func (pr *printer) like(l *TableLike) {
+	pr.put("LIKE ")
+	pr.name(l.Table)
+	for _, o := range l.Options {
+		pr.when(o.Exclude, " EXCLUDING ")
+		pr.when(!o.Exclude, " INCLUDING ")
+		pr.put(strings.ToUpper(o.What))
 	}
 }
 

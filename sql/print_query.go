@@ -57,6 +57,12 @@ func (pr *printer) withClause(w *With) {
 		pr.ident(c.Name)
 		pr.idents(c.Columns)
 		pr.put(" AS ", [...]string{"", "MATERIALIZED ", "NOT MATERIALIZED "}[c.Materialize])
+		if c.Change != nil {
+			pr.put("(")
+			pr.statement(c.Change)
+			pr.put(")")
+			return
+		}
 		pr.parens(c.Query)
 	})
 	pr.put(" ")

@@ -86,6 +86,9 @@ func (v visitor) with(w *With) {
 	}
 	for _, c := range w.CTEs {
 		v.query(c.Query)
+		if c.Change != nil {
+			v(c.Change)
+		}
 	}
 }
 
