@@ -134,7 +134,7 @@ func powDecimals(a, b, r vec.Type) body {
 				if err != nil {
 					return nil, err
 				}
-				v, ok = vec.DecimalFromFloat(f, 15, r)
+				v, ok = vec.DecimalFromFloat(f, 17, r)
 			}
 			if !ok || !vec.FitsPrecision(v, int(r.Precision)) {
 				return nil, outOfRange(r)

@@ -67,7 +67,13 @@ func (m *mergeBinder) join() {
 func (m *mergeBinder) chooseClause() {
 	number := func(i int) Expr { return &Const{Value: vec.IntValue(vec.Int16Type, int64(i))} }
 	choose := &Case{Else: number(-1), T: vec.Int16Type}
+	var settled [3]bool // by the kind of match: a clause without a condition leaves nothing for those behind it
 	for i, w := range m.merge.Whens {
+		if settled[w.Match] {
+			failHint(m.merge.Pos, sqlerr.SyntaxError, "leave it out, or put it before the clause without a condition",
+				"unreachable WHEN clause specified after unconditional WHEN clause")
+		}
+		settled[w.Match] = w.And == nil
 		if w.Action == sql.MergeNothing {
 			i = -1
 		}

@@ -20,6 +20,9 @@ func pushLimit(l *Limit) Node {
 	if !ok {
 		return l
 	}
+	if count == 0 {
+		return empty(l.Cols())
+	}
 	switch in := l.Input.(type) {
 	case *Sort:
 		if in.Limit < 0 && count+offset <= maxTopRows {
@@ -52,9 +55,6 @@ func pushLimit(l *Limit) Node {
 		if inner, innerOffset, ok := constantLimit(in); ok {
 			return pushLimit(&Limit{Input: in.Input, Count: intConst(max(0, min(count, inner-offset))), Offset: intConst(offset + innerOffset)})
 		}
-	}
-	if count == 0 {
-		return empty(l.Cols())
 	}
 	return l
 }
