@@ -66,7 +66,7 @@ func (s *Session) commitFiles(ctx context.Context, base *catalog.Snapshot, edits
 	if base == nil {
 		_, err = s.engine.catalog.Commit(ctx, edits...)
 	} else {
-		rebase := s.engine.rebase(base)
+		rebase := s.rebase(base)
 		_, err = s.engine.catalog.CommitFrom(ctx, base, guardKeys(base, edits), func(ctx context.Context, newest *catalog.Snapshot, edits []catalog.Edit, fault error) ([]catalog.Edit, error) {
 			anew, err := rebase(ctx, newest, edits, fault)
 			made = anew

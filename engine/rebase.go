@@ -11,9 +11,11 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/maskindex"
+	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
 	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // errRewritten marks a serialization failure in which no two writers changed one row: tablets were rewritten, or the
@@ -80,7 +82,7 @@ func fencesFirst(base *catalog.Snapshot, edits []catalog.Edit) (ordered, out []c
 // rebase returns how edits made at base are made anew when other commits came first: rows that others left alone die
 // and come as before, in tablets with the masks of both. Where another writer changed the same row the first
 // committer wins.
-func (e *Engine) rebase(base *catalog.Snapshot) catalog.Rebase {
+func (s *Session) rebase(base *catalog.Snapshot) catalog.Rebase {
 	return func(ctx context.Context, newest *catalog.Snapshot, edits []catalog.Edit, fault error) ([]catalog.Edit, error) {
 		groups := map[tablet.TableID][]*catalog.Modify{}
 		fixed := map[tablet.TableID]bool{}
@@ -114,7 +116,7 @@ func (e *Engine) rebase(base *catalog.Snapshot) catalog.Rebase {
 				return nil, sqlerr.New(sqlerr.SerializationFailure, "the columns of table %q were changed: %w", before.Name, errRewritten).
 					Hintf("run the transaction again")
 			}
-			r := &rebasing{store: e.store, before: before, now: now}
+			r := &rebasing{session: s, store: s.engine.store, newest: newest, before: before, now: now}
 			edit, err := r.merge(ctx, group)
 			if err != nil {
 				return nil, err
@@ -159,7 +161,9 @@ func nameIn(snapshot *catalog.Snapshot, id tablet.TableID) string {
 
 // rebasing makes the changes of one table anew.
 type rebasing struct {
+	session     *Session
 	store       *tablestore.Store
+	newest      *catalog.Snapshot
 	before, now *catalog.Table
 
 	added map[tablet.ID]tablet.Base
@@ -176,16 +180,64 @@ func (r *rebasing) merge(ctx context.Context, group []*catalog.Modify) (*catalog
 	if err := r.unite(ctx, edit); err != nil {
 		return nil, err
 	}
-	if r.keyed && len(uniqueKeys(r.now)) > 0 {
-		return nil, rowsChanged(r.now.Name)
+	if !r.keyed {
+		return edit, nil
 	}
-	if r.keyed {
+	if len(r.now.MergeKey) > 0 {
 		if err := r.verifyKeys(ctx); err != nil {
 			return nil, err
 		}
-		edit.KeysAsOf = r.now.Tablets.Version()
 	}
-	return edit, nil
+	edit.KeysAsOf = r.now.Tablets.Version()
+	return edit, r.verifyUniques(ctx, edit)
+}
+
+// verifyUniques looks again whether the rows added break a UNIQUE constraint or index.
+func (r *rebasing) verifyUniques(ctx context.Context, edit *catalog.Modify) error {
+	if len(uniqueKeys(r.now)) == 0 {
+		return nil
+	}
+	rules := r.session.newRules(r.newest, r.now, allColumns, false)
+	for _, b := range r.added {
+		batch, err := r.live(ctx, b, rules.places)
+		if err != nil {
+			return err
+		}
+		rules.rows = append(rules.rows, batch)
+	}
+	if len(rules.rows) == 0 {
+		return nil
+	}
+	after, err := r.newest.Preview(edit)
+	if err != nil {
+		return err
+	}
+	now, ok := after.TableByID(r.now.ID)
+	if !ok {
+		return sqlerr.New(sqlerr.Internal, "table %q is missing", r.now.Name)
+	}
+	v := &verifier{rules: rules, ctx: ctx, snapshot: after, names: map[string]plan.Relation{
+		"t": r.session.engine.planTable(now), "n": &plan.Virtual{Name: "n", Source: rules.added()},
+	}}
+	for _, u := range rules.uniques {
+		if err := v.unique(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// live reads columns of the rows of an added tablet that are not dead.
+func (r *rebasing) live(ctx context.Context, b tablet.Base, places []int) (*vec.Batch, error) {
+	dead, err := r.store.DeadRows(ctx, r.now.ID, b)
+	if err != nil {
+		return nil, err
+	}
+	mask, err := maskindex.NewMask(dead, uint32(b.Rows))
+	if err != nil {
+		return nil, err
+	}
+	return r.store.ReadColumns(ctx, r.now, b.Desc, mask, places)
 }
 
 // collect follows the edits to what is left of them in the end.
@@ -274,15 +326,7 @@ func (r *rebasing) ownDead(ctx context.Context, b tablet.Base, before *roaring.B
 func (r *rebasing) verifyKeys(ctx context.Context) error {
 	check := newKeyCheck(r.now)
 	for _, b := range r.added {
-		dead, err := r.store.DeadRows(ctx, r.now.ID, b)
-		if err != nil {
-			return err
-		}
-		mask, err := maskindex.NewMask(dead, uint32(b.Rows))
-		if err != nil {
-			return err
-		}
-		batch, err := r.store.ReadColumns(ctx, r.now, b.Desc, mask, check.places)
+		batch, err := r.live(ctx, b, check.places)
 		if err != nil {
 			return err
 		}
