@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/tidemarkdb/tidemark/engine"
+	"github.com/tidemarkdb/tidemark/heapsize"
 )
 
 type request struct {
@@ -42,6 +43,7 @@ func main() {
 	cache := flag.Int64("cache", 4<<30, "`bytes` of decoded pages to keep")
 	profile := flag.String("pprof", "", "serve profiles at `HOST:PORT`")
 	flag.Parse()
+	heapsize.Limit(0) // as the server does
 	if err := run(*root, *threads, *cache, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "queries:", err)
 		os.Exit(1)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/engine"
 	"github.com/tidemarkdb/tidemark/flightsql"
+	"github.com/tidemarkdb/tidemark/heapsize"
 	"github.com/tidemarkdb/tidemark/monitor"
 )
 
@@ -34,6 +35,7 @@ type serveConfig struct {
 	MetricsNamespace string            `json:"metrics_namespace"`
 	SpillDir         string            `json:"spill_dir"`
 	PageCacheBytes   int64             `json:"page_cache_bytes"`
+	MemoryBytes      int64             `json:"memory_bytes"`
 	Retention        string            `json:"retention"`
 	TLSCert          string            `json:"tls_cert"`
 	TLSKey           string            `json:"tls_key"`
@@ -56,6 +58,12 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%w: retention %q is not a length of time; write it as 30m or 24h", errUsage, config.Retention)
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	limit, restore := heapsize.Limit(config.MemoryBytes)
+	defer restore()
+	if config.PageCacheBytes > limit/2 {
+		log.Warn("the page cache takes more than half of the memory the process may use: collecting garbage will take much of its time",
+			"page cache", config.PageCacheBytes, "memory", limit)
+	}
 	e, err := engine.Open(ctx, engine.Options{
 		Root: config.Root, ReadOnly: config.ReadOnly, Name: config.Name, Settings: config.Settings, AllowPaths: config.AllowPaths,
 		MetricsNamespace: config.MetricsNamespace, SpillDir: config.SpillDir, PageCacheBytes: config.PageCacheBytes, Retention: retention, Log: log,
@@ -118,6 +126,7 @@ func serveFlags(args []string, stdout io.Writer) (serveConfig, error) {
 	flags.StringVar(&config.MetricsNamespace, "metrics-namespace", config.MetricsNamespace, "first `word` of the metrics' names; tidemark when empty")
 	flags.StringVar(&config.SpillDir, "spill-dir", config.SpillDir, "`directory` for temporary files; the system's when empty")
 	flags.Int64Var(&config.PageCacheBytes, "page-cache-bytes", config.PageCacheBytes, "memory for decoded pages; 0 for 1 GiB")
+	flags.Int64Var(&config.MemoryBytes, "memory-bytes", config.MemoryBytes, "memory the process should stay within; 0 for four fifths of the machine's or the control group's")
 	flags.StringVar(&config.Retention, "retention", config.Retention, "how long older versions stay readable, as 30m or 24h")
 	flags.StringVar(&config.TLSCert, "tls-cert", config.TLSCert, "PEM `file` with the server's certificate and its chain; plaintext when empty")
 	flags.StringVar(&config.TLSKey, "tls-key", config.TLSKey, "PEM `file` with the certificate's key")

@@ -16,6 +16,7 @@ const module = "github.com/tidemarkdb/tidemark"
 // stands for everything below it too. It is the picture of docs/architecture.md in a form a machine can check.
 var mayImport = map[string][]string{
 	"sqlerr":       nil,
+	"heapsize":     nil,
 	"vec":          {"sqlerr"},
 	"objstore":     {"sqlerr"},
 	"sql":          {"sqlerr"},
