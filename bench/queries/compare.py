@@ -1,12 +1,13 @@
-"""The queries of a benchmark by Tidemark and DuckDB side by side: same files, same texts, same number of threads.
+"""The queries of a benchmark by Tidemark and DuckDB or polars side by side: same files, same texts, same number of threads.
 
     python compare.py tpch --runner ./queries --scale 1 --storage parquet --storage native
     python compare.py hits --runner ./queries --scale 5
+    python compare.py tpch --runner ./queries --scale 1 --beside polars --storage parquet --storage uncached
 
 Queries alternate between the engines so that what else the machine does meets both; each figure is the least of --runs
 after one run that is not counted. Every answer is compared before it is timed. parquet: both read the same Parquet
 files, which DuckDB wrote. uncached: the same, but Tidemark keeps no decoded pages either. native: each reads tables of
-its own. masked: Tidemark's tables once more, after --masked percent of further rows were added and deleted; the
+its own, which polars has none of. masked: Tidemark's tables once more, after --masked percent of further rows were added and deleted; the
 ratio is to its own tables without. Data and texts come from integration/benchmarks/data.py; the scale of hits is in
 millions of rows. The table is written to bench/results.
 """
@@ -30,9 +31,9 @@ import data  # noqa: E402
 
 TITLES = {"tpch": "TPC-H, scale factor {:g}", "tpcds": "TPC-DS, scale factor {:g}",
           "hits": "ClickBench's 43 shapes, {:g} million rows"}
-FILES = {"tpch": "tpch-sf{:g}.md", "tpcds": "tpcds-sf{:g}.md", "hits": "clickbench.md"}
+FILES = {"tpch": "tpch-sf{:g}{}.md", "tpcds": "tpcds-sf{:g}{}.md", "hits": "clickbench{1}.md"}
 STORAGES = {
-    "parquet": "the same files, of which Tidemark keeps decoded pages while DuckDB decodes them for every query",
+    "parquet": "the same files, of which Tidemark keeps decoded pages while {beside} decodes them for every query",
     "uncached": "the same without that cache",
     "native": "each engine's own tables",
     "masked": "Tidemark's own tables with {masked:g} % of further rows, deleted again, beside the same tables without",
@@ -121,9 +122,45 @@ class DuckDB:
     def create(self, kind, table, file):
         self.con.execute(f"CREATE {kind} {table} AS SELECT * FROM read_parquet('{file}')")
 
+    def version(self):
+        return f"DuckDB {duckdb.__version__}"
+
     def close(self):
         self.con.close()
         self.root.cleanup()
+
+
+class Polars:
+    """SQL over lazy frames that scan the files, run by the streaming engine, its fastest here."""
+
+    def __init__(self, args):
+        os.environ["POLARS_MAX_THREADS"] = str(args.threads)  # read when polars is imported
+        import polars
+        self.polars, self.context = polars, polars.SQLContext()
+
+    def collect(self, sql):
+        return self.context.execute(sql).collect(engine="streaming")
+
+    def rows(self, sql):
+        return [["NULL" if v is None else data.text(v) for v in row] for row in self.collect(sql).rows()]
+
+    def run(self, sql):
+        begin, cpu = time.perf_counter(), time.process_time()
+        self.collect(sql)
+        return (time.perf_counter() - begin) * 1000, (time.process_time() - cpu) * 1000
+
+    def create(self, _, table, file):
+        self.context.register(table, self.polars.scan_parquet(file))
+
+    def version(self):
+        return f"polars {self.polars.__version__}"
+
+    def close(self):
+        pass
+
+
+BESIDE = {"duckdb": DuckDB, "polars": Polars}
+NAMES = {"duckdb": "DuckDB", "polars": "polars"}
 
 
 def same(a, b):
@@ -158,7 +195,7 @@ def check(name, got, want):
 def engines(args, storage, tables):
     """The engine that is measured and the one beside it, both with all tables."""
     ours = Tidemark(args, storage)
-    theirs = Tidemark(args, storage) if storage == "masked" else DuckDB(args)
+    theirs = Tidemark(args, storage) if storage == "masked" else BESIDE[args.beside](args)
     kind = "TABLE" if storage in ("native", "masked") else "VIEW"
     for t in tables:
         file = args.data / f"{t}.parquet"
@@ -202,13 +239,15 @@ def geomean(ratios):
     return math.exp(sum(math.log(max(r, 0.001)) for r in ratios) / len(ratios))
 
 
-def heads(storage):
-    return ("Tidemark, masked", "Tidemark, not masked") if storage == "masked" else (f"Tidemark, {storage}", f"DuckDB, {storage}")
+def heads(args, storage):
+    if storage == "masked":
+        return "Tidemark, masked", "Tidemark, not masked"
+    return f"Tidemark, {storage}", f"{NAMES[args.beside]}, {storage}"
 
 
 def report(args, all_rows):
-    meaning = "; ".join(f"{s}: {STORAGES[s].format(masked=args.masked)}" for s in all_rows)
-    lines = [f"# {TITLES[args.benchmark].format(args.scale)}: Tidemark and DuckDB {duckdb.__version__}", "",
+    meaning = "; ".join(f"{s}: {STORAGES[s].format(masked=args.masked, beside=NAMES[args.beside])}" for s in all_rows)
+    lines = [f"# {TITLES[args.benchmark].format(args.scale)}: Tidemark and {BESIDE[args.beside](args).version()}", "",
              f"{args.threads} threads each, {platform.machine()}, warm, least of {args.runs} runs, alternating query by query on "
              f"the same machine. Milliseconds; the ratio is the first column's time over the second's, the CPU ratio that of "
              f"processor time (user and system, of the whole process), which other work on the machine disturbs less. {meaning}. "
@@ -216,7 +255,7 @@ def report(args, all_rows):
              f"Command: `python bench/queries/compare.py {' '.join(command(args, all_rows))}`", ""]
     head, rule = "|Q|", "|---|"
     for storage in all_rows:
-        head += "".join(f"{h}|" for h in heads(storage)) + "ratio|CPU ratio|"
+        head += "".join(f"{h}|" for h in heads(args, storage)) + "ratio|CPU ratio|"
         rule += "---|" * 4
     lines += [head, rule]
     tables = list(all_rows.values())
@@ -230,6 +269,8 @@ def report(args, all_rows):
 
 def command(args, storages):
     words = [args.benchmark, "--runner", "./queries", "--scale", f"{args.scale:g}", "--threads", str(args.threads), "--runs", str(args.runs)]
+    if args.beside != "duckdb":
+        words += ["--beside", args.beside]
     for s in storages:
         words += ["--storage", s]
     return words
@@ -242,19 +283,22 @@ def main():
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--beside", choices=list(BESIDE), default="duckdb", help="the other engine; polars runs the texts of tpch")
     parser.add_argument("--storage", action="append", choices=list(STORAGES), help="default parquet")
     parser.add_argument("--masked", type=float, default=5, help="percent of further rows in masked")
     parser.add_argument("--query", action="append", help="only this one")
     parser.add_argument("--data", type=pathlib.Path, help="folder of the files; default in the system's temporary folder")
     parser.add_argument("--out", type=pathlib.Path, help="default a file of bench/results; none with --query")
     args = parser.parse_args()
+    if args.beside == "polars" and (args.benchmark != "tpch" or set(args.storage or []) - {"parquet", "uncached"}):
+        parser.error("polars runs tpch, with --storage parquet and uncached")
     args.data = args.data or pathlib.Path(tempfile.gettempdir()) / f"tidemark-{args.benchmark}-{args.scale:g}"
     tables, queries = prepare(args)
     results = {s: measure(args, s, tables, queries) for s in args.storage or ["parquet"]}
     text = report(args, results)
     print(text)
     if not args.query:
-        out = args.out or HERE.parent / "results" / FILES[args.benchmark].format(args.scale)
+        out = args.out or HERE.parent / "results" / FILES[args.benchmark].format(args.scale, "" if args.beside == "duckdb" else "-" + args.beside)
         out.write_text(text)
 
 
