@@ -53,6 +53,7 @@ func (s *Session) onlyReads(statement sql.Statement) bool {
 	}
 	switch t := statement.(type) {
 	case sql.QueryExpr, *sql.Show, *sql.Describe, *sql.Transaction, *sql.SetTransaction, *sql.Use, *sql.Discard, *sql.Deallocate,
+		*sql.DeclareCursor, *sql.Fetch, *sql.CloseCursor,
 		*sql.Execute: // what it executes was checked when it was prepared
 		return true
 	case *sql.Explain:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 )
@@ -18,4 +19,11 @@ func (r *randomSource) next() uint64 {
 		return rand.Uint64()
 	}
 	return r.seeded.Uint64()
+}
+
+// seed makes the numbers that follow depend on x alone.
+func (r *randomSource) seed(x float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seeded = rand.NewPCG(math.Float64bits(x), 0)
 }

@@ -35,6 +35,7 @@ type Session struct {
 	mu       sync.Mutex // one statement at a time
 	tx       *transaction
 	prepared map[string]*sql.Prepare
+	cursors  map[string]*cursor
 	random   randomSource
 	numbers  *lastNumbers // shared with forks
 	usage    *exec.Usage  // of the statement that runs
@@ -66,6 +67,7 @@ func (s *Session) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rollback()
+	s.closeCursors(true)
 	if s.parent != nil {
 		s.handBack()
 		return
@@ -295,6 +297,6 @@ func (s *Session) eval(ctx context.Context) *extension.Eval {
 	return &extension.Eval{
 		Objects:   s.objects(snapshot),
 		Sequences: &sessionSequences{ctx: ctx, session: s, snapshot: snapshot, path: s.searchPath()},
-		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
+		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Seed: s.random.seed, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
 	}
 }

@@ -64,6 +64,9 @@ func (s *Session) configure(ctx context.Context, statement sql.Statement) (*Resu
 		return done("USE"), s.set(settingSearchPath, quoteIdent(o.name))
 	case *sql.Discard:
 		all := t.What == "all"
+		if all {
+			s.closeCursors(true)
+		}
 		if all || t.What == "plans" {
 			clear(s.prepared)
 		}
@@ -257,6 +260,11 @@ func (s *Session) describeStatement(ctx context.Context, snapshot *catalog.Snaps
 		return texts(showColumns(t)...), nil, nil
 	case *sql.Describe:
 		return texts(describeColumns...), nil, nil
+	case *sql.Fetch:
+		if c := s.cursors[t.Cursor.Name]; c != nil && !t.Move {
+			return c.result.Schema, nil, nil
+		}
+		return nil, nil, nil
 	case *sql.Execute:
 		if kept, ok := s.prepared[t.Name.Name]; ok {
 			schema, _, err := s.describeStatement(ctx, snapshot, kept.Statement)

@@ -45,6 +45,12 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 		return s.executeStatement(ctx, t, text)
 	case *sql.Deallocate:
 		return s.deallocate(t)
+	case *sql.DeclareCursor:
+		return s.declareCursor(t)
+	case *sql.Fetch:
+		return s.fetch(ctx, t)
+	case *sql.CloseCursor:
+		return s.closeCursor(t)
 	case *sql.CallProc:
 		return s.call(ctx, t)
 	case *sql.Maintain:

@@ -203,6 +203,7 @@ func (s *Session) rollback() {
 	}
 	s.tx.work.release()
 	s.tx = nil
+	s.closeCursors(false)
 }
 
 // fail marks an explicit transaction as failed after an error.

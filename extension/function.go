@@ -71,6 +71,7 @@ type Eval struct {
 	Now       time.Time           // start of the transaction: now(), current_date
 	Zone      *time.Location      // the session's time zone
 	Random    func() uint64       // uniform; seeded per session by setseed
+	Seed      func(float64)       // what setseed does: Random begins anew from it; nil where it cannot
 	Setting   func(string) string // a session setting by name, "" when unset
 	User      string
 	Database  string

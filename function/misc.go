@@ -75,6 +75,7 @@ func systemFamily() family {
 				return vec.FlatOf(uuidT, out, nil), nil
 			}, nil
 		}}),
+		volatile(def("setseed", "Let random() begin anew from a number between -1 and 1", ex("setseed(0.5) IS NULL", "t")), on(signature(float8), textT, boxed(textT, setSeed))),
 		immutable(def("num_nulls", "Number of arguments that are NULL", ex("num_nulls(1, NULL, 2)", "1")), nullCount(true)),
 		immutable(def("num_nonnulls", "Number of arguments that are not NULL", ex("num_nonnulls(1, NULL, 2)", "2")), nullCount(false)),
 		immutable(def("error", "Fail with a message", ex("CASE WHEN true THEN 1 ELSE error('no')::int END", "1")), on(signature(textT), textT, func(c *call) (*vec.Vector, error) {
@@ -156,4 +157,16 @@ func nullCount(want bool) extension.ScalarOverload {
 			}), nil
 		}, nil
 	})
+}
+
+// setSeed gives NULL: PostgreSQL's setseed has no result.
+func setSeed(c *call, args []vec.Value) (vec.Value, error) {
+	x := args[0].F
+	if !(x >= -1 && x <= 1) {
+		return vec.Value{}, invalidParameter("setseed parameter %v is out of allowed range [-1,1]", x)
+	}
+	if c.ev.Seed != nil {
+		c.ev.Seed(x)
+	}
+	return vec.NullValue(textT), nil
 }

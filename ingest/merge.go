@@ -20,11 +20,13 @@ import (
 type merging struct {
 	keys maskindex.Keys                // of every change since the last truncation
 	dead map[tablet.ID]*roaring.Bitmap // rows of parts that later parts supersede
+
+	alone bool // the parts will be all of the table: its rows are not looked for, so keys stays empty
 }
 
 // clone returns a copy that more parts merged do not change.
 func (m *merging) clone() *merging {
-	out := &merging{keys: maskindex.Keys{Hi: slices.Clip(m.keys.Hi), Lo: slices.Clip(m.keys.Lo)}}
+	out := &merging{alone: m.alone, keys: maskindex.Keys{Hi: slices.Clip(m.keys.Hi), Lo: slices.Clip(m.keys.Lo)}}
 	if m.dead != nil {
 		out.dead = make(map[tablet.ID]*roaring.Bitmap, len(m.dead))
 		for id, rows := range m.dead {
@@ -38,7 +40,7 @@ func (m *merging) clone() *merging {
 func (a *appender) mergeRows(ctx context.Context, table *catalog.Table, rows *sealed) error {
 	w, m := a.worker, a.merge
 	if rows.truncated {
-		*m = merging{}
+		*m = merging{alone: m.alone}
 	}
 	if rows.batch.N == 0 {
 		return nil
@@ -52,8 +54,10 @@ func (a *appender) mergeRows(ctx context.Context, table *catalog.Table, rows *se
 			return &applyError{err}
 		}
 	}
-	m.keys.Hi = append(m.keys.Hi, rows.keys.Hi...)
-	m.keys.Lo = append(m.keys.Lo, rows.keys.Lo...)
+	if !m.alone {
+		m.keys.Hi = append(m.keys.Hi, rows.keys.Hi...)
+		m.keys.Lo = append(m.keys.Lo, rows.keys.Lo...)
+	}
 	live := liveRows(rows)
 	if len(live) == 0 {
 		return nil
@@ -144,17 +148,19 @@ func (a *appender) mergeEdit(ctx context.Context, table *catalog.Table, progress
 	if err := w.Store.ChangeMasks(ctx, edit, masks); err != nil {
 		return nil, err
 	}
-	return edit, a.addParts(ctx, edit)
+	var err error
+	edit.Add, err = a.liveParts(ctx, edit.Table)
+	return edit, err
 }
 
-// addParts adds the parts with what is left of them.
-func (a *appender) addParts(ctx context.Context, edit *catalog.Modify) error {
+// liveParts returns the parts with what is left of them.
+func (a *appender) liveParts(ctx context.Context, table tablet.TableID) ([]tablet.Base, error) {
 	var write []tablestore.TabletMask
-	var add []*tablet.Desc
+	var live []tablet.Base
 	for _, d := range a.parts {
 		mask, err := maskindex.NewMask(a.merge.dead[d.ID], uint32(d.Rows))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if mask.All() {
 			continue
@@ -162,14 +168,14 @@ func (a *appender) addParts(ctx context.Context, edit *catalog.Modify) error {
 		if !mask.None() {
 			write = append(write, tablestore.TabletMask{Tablet: d.ID, Mask: mask})
 		}
-		add = append(add, d)
+		live = append(live, tablet.Base{Desc: d})
 	}
-	refs, err := a.worker.Store.WriteMasks(ctx, edit.Table, write)
+	refs, err := a.worker.Store.WriteMasks(ctx, table, write)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, d := range add {
-		edit.Add = append(edit.Add, tablet.Base{Desc: d, Mask: refs[d.ID]})
+	for i := range live {
+		live[i].Mask = refs[live[i].ID]
 	}
-	return nil
+	return live, nil
 }

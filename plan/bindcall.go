@@ -116,7 +116,7 @@ func init() {
 	special = map[string]func(*exprBinder, *sql.FuncCall) Expr{
 		"coalesce": bindCoalesce, "ifnull": bindCoalesce, "nullif": bindNullif, "row": bindRow, "struct_pack": bindStructPack,
 		"list_value": bindListValue, "list_pack": bindListValue,
-		"if": bindIf, "iff": bindIf, "greatest": bindGreatest, "least": bindLeast,
+		"if": bindIf, "iff": bindIf, "trunc": bindTrunc, "greatest": bindGreatest, "least": bindLeast,
 	}
 }
 
@@ -152,6 +152,15 @@ func bindNullif(x *exprBinder, e *sql.FuncCall) Expr {
 	return &Case{When: []Expr{equal}, Then: []Expr{&Const{Value: vec.NullValue(t)}}, Else: value, T: t}
 }
 
+// bindTrunc refuses a literal without a type: PostgreSQL has trunc of types that are no numbers, so that it cannot tell.
+func bindTrunc(x *exprBinder, e *sql.FuncCall) Expr {
+	args := x.positional(e)
+	if len(args) == 1 && unknown(args[0]) {
+		failHint(e.Pos, sqlerr.AmbiguousFunction, "cast the argument", "function trunc(unknown) is not unique")
+	}
+	return x.scalar("trunc", args, e.Pos)
+}
+
 func bindIf(x *exprBinder, e *sql.FuncCall) Expr {
 	args := x.positional(e)
 	if len(args) != 3 {
@@ -185,6 +194,9 @@ func (x *exprBinder) cast(e *sql.Cast) Expr {
 		return out
 	}
 	t := x.b.typeOf(e.Type, e.Pos)
+	if wide, ok := wideFloat(e.Operand, t); ok {
+		return wide
+	}
 	out := x.castTo(x.expr(e.Operand), t, e)
 	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {
 		return x.scalar("left", []Expr{out, &Const{Value: vec.IntValue(vec.Int32Type, int64(n))}}, e.Pos)

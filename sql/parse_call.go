@@ -296,8 +296,10 @@ func (p *parser) position(c *FuncCall) {
 		c.Args = []Arg{{Value: p.exprAt(precRange + 1)}, {Value: first}}
 		return
 	}
-	c.Args = []Arg{{Value: first}}
-	p.restArgs(c)
+	if !p.atSymbol(",") {
+		p.failHere()
+	}
+	p.fail(p.errorHere().Hintf("write POSITION(part IN text), or strpos(text, part)"))
 }
 
 func (p *parser) trim(c *FuncCall) {

@@ -14,9 +14,10 @@ var statementReaders map[string]func(*parser) Statement
 func init() { // the readers refer back to the map through EXPLAIN and PREPARE
 	statementReaders = map[string]func(*parser) Statement{
 		"abort": (*parser).rollback, "alter": (*parser).alter, "analyze": (*parser).maintain, "begin": (*parser).begin,
-		"call": (*parser).callProc, "checkpoint": (*parser).maintain, "comment": (*parser).comment,
+		"call": (*parser).callProc, "close": (*parser).closeStatement, "checkpoint": (*parser).maintain, "comment": (*parser).comment,
 		"commit": (*parser).commit, "copy": (*parser).copyStatement, "create": (*parser).create,
-		"deallocate": (*parser).deallocate, "delete": (*parser).withData, "desc": (*parser).describe,
+		"deallocate": (*parser).deallocate, "declare": (*parser).declare, "fetch": (*parser).fetchStatement, "move": (*parser).fetchStatement,
+		"delete": (*parser).withData, "desc": (*parser).describe,
 		"describe": (*parser).describe, "discard": (*parser).discard, "drop": (*parser).drop, "end": (*parser).commit,
 		"execute": (*parser).execute, "explain": (*parser).explain, "insert": (*parser).withData,
 		"load": (*parser).load, "merge": (*parser).withData, "pragma": (*parser).pragma, "prepare": (*parser).prepare, "release": (*parser).release,

@@ -325,6 +325,14 @@ func (pr *printer) call(c *FuncCall) {
 	if len(c.Name) == 1 && !c.Name[0].Quoted && niladic[c.Name[0].Name] && len(c.Args) == 0 {
 		return
 	}
+	if len(c.Name) == 1 && c.Name[0].Name == "position" && len(c.Args) == 2 { // which takes no commas
+		pr.put("(")
+		pr.expr(c.Args[1].Value, precRange+1)
+		pr.put(" IN ")
+		pr.expr(c.Args[0].Value, precRange+1)
+		pr.put(")")
+		return
+	}
 	pr.put("(")
 	pr.when(c.Star, "*")
 	pr.when(c.Distinct, "DISTINCT ")

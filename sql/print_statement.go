@@ -223,7 +223,9 @@ func (pr *printer) session(s Statement) {
 			pr.ident(s.Name)
 		}
 	default:
-		pr.service(s)
+		if !pr.cursor(s) {
+			pr.service(s)
+		}
 	}
 }
 

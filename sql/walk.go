@@ -303,6 +303,8 @@ func (v visitor) ofStatement(s Statement) {
 		v.options(s.Options)
 	case *Set:
 		v.expr(s.Values...)
+	case *DeclareCursor:
+		v.query(s.Query)
 	case *Prepare:
 		v(s.Statement)
 	case *Execute:

@@ -50,6 +50,8 @@ const (
 	NoActiveTransaction     = "25P01"
 	FailedTransaction       = "25P02"
 	InvalidStatementName    = "26000"
+	InvalidCursorName       = "34000"
+	DuplicateCursor         = "42P03"
 	InvalidAuthorization    = "28000"
 	InvalidPassword         = "28P01"
 	DependentObjects        = "2BP01"

@@ -259,13 +259,14 @@ func (s *stream) endOfAnswer() {
 	if s.last.transaction && s.held && compareTime(at, s.last.time) == 0 && !drained {
 		return
 	}
-	if s.whole != (bson.Timestamp{}) {
+	settled := s.whole != bson.Timestamp{}
+	if settled {
 		if compareTime(at, s.whole) < 0 || compareTime(at, s.whole) == 0 && !drained {
 			return
 		}
 		s.whole = bson.Timestamp{}
 	}
-	if s.held {
+	if s.held || settled {
 		s.boundary(token, at)
 		return
 	}
