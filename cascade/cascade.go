@@ -10,6 +10,7 @@ import (
 	"github.com/tidemarkdb/tidemark/metrics"
 	"github.com/tidemarkdb/tidemark/tablestore"
 	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // Cascade folds one table's staging into its base and maintains the base. One goroutine uses it.
@@ -26,6 +27,11 @@ type Cascade struct {
 	// maintenance makes a merge that is under way look for its keys again, and maintenance that never rests would keep
 	// it from ever committing.
 	Aside func() bool
+
+	// Busy reports whether an append is being written or committed: work that can wait lets it pass; nil: never.
+	Busy func() bool
+
+	pace pace
 }
 
 // Run makes one cascade and counts it. It reports whether anything was staged. The table may be gone or no longer this
@@ -100,6 +106,7 @@ func (c *Cascade) fold(ctx context.Context) (metrics.Cascade, error) {
 
 // commit makes an edit; the files it names stay.
 func (c *Cascade) commit(ctx context.Context, edit catalog.Edit) (*catalog.Snapshot, error) {
+	c.makeWay(ctx)
 	after, err := c.Catalog.Commit(ctx, edit)
 	tablestore.LedgerOf(ctx).Committed(err, edit)
 	return after, err
@@ -184,15 +191,30 @@ func (c *Cascade) settleMasks(ctx context.Context, f *folding) error {
 
 // rewrite writes the live rows of tablets anew, sorted, as about one tablet.
 func (c *Cascade) rewrite(ctx context.Context, t *catalog.Table, masks *maskindex.Masks, group []member) ([]tablet.Base, error) {
-	ids := make([]*tablet.Desc, len(group))
-	for i, m := range group {
-		ids[i] = m.desc
+	var parts []*vec.Batch
+	for _, m := range group { // one after the other: appends and queries need the other cores
+		c.makeWay(ctx)
+		part, err := c.Store.ReadLive(ctx, t, []*tablet.Desc{m.desc}, masks)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
 	}
-	batch, err := c.Store.ReadLive(ctx, t, ids, masks)
-	if err != nil || batch.N == 0 {
+	batch, err := tablestore.Concat(tablestore.Columns(t), parts)
+	if err != nil {
 		return nil, err
 	}
+	return c.write(ctx, t, batch)
+}
+
+// write makes a tablet of rows, sorted; none when there are no rows.
+func (c *Cascade) write(ctx context.Context, t *catalog.Table, batch *vec.Batch) ([]tablet.Base, error) {
+	if batch.N == 0 {
+		return nil, nil
+	}
+	c.makeWay(ctx)
 	batch = tablestore.SortRows(t, batch)
+	c.makeWay(ctx)
 	desc, err := c.Store.Write(ctx, t, tablestore.Rows{Batch: batch}, c.Threads())
 	if err != nil {
 		return nil, err

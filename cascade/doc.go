@@ -14,6 +14,9 @@
 // # Invariants
 //
 //   - Appends never wait for a cascade: the commit stays valid when more of them land meanwhile.
+//   - Nothing but commits makes an append wait: rewriting takes half of the cores at most, one at two, and lets an append
+//     that is under way pass at its seams, commits included, for a bounded time.
+//   - Maintenance keeps its budget, as [Cascade.Maintain] says.
 //   - A query sees the state before a step or after it, and both hold the same live rows.
 //   - A step that fails has changed nothing; its files are orphans that a sweep removes.
 //

@@ -12,6 +12,12 @@ import (
 
 // Maintain vacuums and merges base tablets and merges runs of the key index until nothing is worth doing or the
 // budget is spent; a budget of 0 does nothing. A step that another commit got in the way of is left for the next time.
+//
+// A step has as many rows as are rewritten within what is left of the budget at the pace of the steps before it, but
+// leastStep at least; a tablet that has more is vacuumed in parts. A step of more than leastStep rows that has not ended
+// with the budget is abandoned. So the budget is overrun by no more than the time of a step of leastStep rows, or where
+// a larger one is abandoned, of what cannot be interrupted: to sort its rows or to encode a row group of them. Merging
+// runs of the key index is not cut.
 func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 	if budget <= 0 {
 		return nil
@@ -21,9 +27,9 @@ func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 		if c.aside() {
 			return nil
 		}
-		worked, err := c.maintainOnce(ctx)
+		worked, err := c.maintainOnce(ctx, deadline)
 		switch {
-		case sqlerr.Code(err) == sqlerr.SerializationFailure || errors.Is(err, errAside):
+		case sqlerr.Code(err) == sqlerr.SerializationFailure || errors.Is(err, errAside) || errors.Is(err, errLate):
 			return nil
 		case err != nil:
 			return err
@@ -33,13 +39,16 @@ func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 	}
 }
 
+// errLate ends a step that did not end within the budget.
+var errLate = errors.New("maintenance is out of time")
+
 // errAside ends a step that was about to commit while others wait for the table.
 var errAside = errors.New("maintenance steps aside")
 
 func (c *Cascade) aside() bool { return c.Aside != nil && c.Aside() }
 
 // maintainOnce takes the step most worth doing and reports whether there was one.
-func (c *Cascade) maintainOnce(ctx context.Context) (bool, error) {
+func (c *Cascade) maintainOnce(ctx context.Context, deadline time.Time) (bool, error) {
 	pin := c.Catalog.Pin()
 	defer pin.Release()
 	table, ok := pin.TableByID(c.Table)
@@ -60,13 +69,35 @@ func (c *Cascade) maintainOnce(ctx context.Context) (bool, error) {
 	for i, b := range view.Base {
 		base[i] = member{desc: b.Desc, dead: b.Mask.Cardinality}
 	}
-	if worst := chooseVacuum(base); len(worst) > 0 {
-		return true, c.replace(ctx, table, view, groupBySize(worst)[0])
+	s := chooseStep(base, c.pace.rowsIn(time.Until(deadline)))
+	if s.rows == 0 {
+		return false, nil
 	}
-	if groups := chooseMerge(base); len(groups) > 0 {
-		return true, c.replace(ctx, table, view, groups[0])
+	return true, c.timed(ctx, s.rows, deadline, func(ctx context.Context) error {
+		if s.part {
+			return c.vacuumPart(ctx, table, view, s.group[0], s.rows)
+		}
+		return c.replace(ctx, table, view, s.group)
+	})
+}
+
+// timed runs a step of so many rows, and notes its pace.
+func (c *Cascade) timed(ctx context.Context, rows int64, deadline time.Time, run func(context.Context) error) error {
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if rows > leastStep {
+		bounded, cancel = context.WithDeadline(ctx, deadline)
 	}
-	return false, nil
+	defer cancel()
+	started := time.Now()
+	err := run(bounded)
+	switch {
+	case err == nil:
+		c.pace.ended(rows, time.Since(started))
+	case ctx.Err() == nil && bounded.Err() != nil:
+		c.pace.abandoned()
+		return errLate
+	}
+	return err
 }
 
 // replace writes the live rows of base tablets anew in one commit. Rows that staging supersedes stay, as their
@@ -88,6 +119,11 @@ func (c *Cascade) replace(ctx context.Context, t *catalog.Table, view *tablet.Vi
 	for _, m := range group {
 		edit.Remove = append(edit.Remove, catalog.MaskedTablet{Tablet: m.desc.ID, Mask: refs[m.desc.ID]})
 	}
+	return c.finish(ctx, edit)
+}
+
+// finish commits what a step has rewritten and makes the new tablets ready for queries.
+func (c *Cascade) finish(ctx context.Context, edit *catalog.ReplaceTablets) error {
 	if c.aside() {
 		return errAside
 	}
@@ -97,7 +133,7 @@ func (c *Cascade) replace(ctx context.Context, t *catalog.Table, view *tablet.Vi
 	}
 	if now, ok := after.TableByID(c.Table); ok {
 		var fresh []*tablet.Desc
-		for _, w := range written {
+		for _, w := range edit.Add {
 			fresh = append(fresh, w.Desc)
 		}
 		c.Store.Warm(ctx, now, fresh...)

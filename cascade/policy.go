@@ -83,6 +83,42 @@ func groupBySize(members []member) [][]member {
 	return groups
 }
 
+// step is what maintenance does next: group is rewritten as about one tablet, or with part the first rows of its only
+// tablet. No rows: there is nothing to do.
+type step struct {
+	group []member
+	rows  int64
+	part  bool
+}
+
+// chooseStep returns the step most worth doing among those of about room rows at most.
+func chooseStep(base []member, room int64) step {
+	if worst := chooseVacuum(base); len(worst) > 0 {
+		s := cut(groupBySize(worst)[0], room)
+		if len(s.group) == 0 {
+			return step{group: worst[:1], rows: room, part: true}
+		}
+		return s
+	}
+	for _, group := range chooseMerge(base) {
+		if s := cut(group, room); len(s.group) > 1 {
+			return s
+		}
+	}
+	return step{}
+}
+
+// cut leaves the first members of a group, as many as have room rows.
+func cut(group []member, room int64) (s step) {
+	for i, m := range group {
+		if s.rows+m.desc.Rows > room {
+			return step{group: group[:i], rows: s.rows}
+		}
+		s.rows += m.desc.Rows
+	}
+	return step{group: group, rows: s.rows}
+}
+
 // chooseVacuum returns the base tablets to rewrite because of their dead rows, the worst first.
 func chooseVacuum(base []member) []member {
 	var out []member

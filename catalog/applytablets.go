@@ -223,7 +223,7 @@ func (e *ReplaceTablets) apply(d *draft) error {
 		return err
 	}
 	b := t.Tablets.Edit()
-	if err := d.change(b, t, e.Add, nil, e.Remove); err != nil {
+	if err := d.change(b, t, e.Add, e.Masks, e.Remove); err != nil {
 		return err
 	}
 	t.Tablets = b.Set(d.setVersion)

@@ -193,10 +193,12 @@ type MaskedTablet struct {
 	Mask   tablet.MaskRef `json:"mask"`
 }
 
-// ReplaceTablets swaps base tablets for rewritten ones of the same live rows: vacuum and merge.
+// ReplaceTablets swaps base tablets for rewritten ones of the same live rows: vacuum and merge. Masks hide, in tablets
+// that stay, the rows that Add has in their place.
 type ReplaceTablets struct {
 	Table  tablet.TableID `json:"table"`
 	Remove []MaskedTablet `json:"remove"`
+	Masks  []MaskChange   `json:"masks,omitempty"`
 	Add    []tablet.Base  `json:"add,omitempty"`
 	Epoch  uint64         `json:"epoch,omitempty"` // of the worker that cascades; zero when not fenced
 }

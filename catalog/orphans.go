@@ -98,6 +98,7 @@ func writtenFor(e Edit) (ids []tablet.ID) {
 		adoptions(e.Adopted)
 	case *ReplaceTablets:
 		bases(e.Add)
+		masks(e.Masks)
 	case *ReplaceRuns:
 		runs(e.Add)
 	}

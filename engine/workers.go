@@ -49,6 +49,7 @@ func (w *workers) start(e *Engine, table *catalog.Table, stream *catalog.Stream,
 		Catalog: e.catalog, Store: e.store, Table: table.ID, Epoch: r.epoch, Metrics: r.metrics, Log: log,
 		Threads: func() int { return max(1, e.pacing().Threads/2) }, // appends and queries need the rest
 		Aside:   func() bool { return r.worker.Overtaken() },
+		Busy:    func() bool { return r.worker.Busy() },
 	}
 	r.worker = ingest.NewWorker(ingest.Config{
 		Catalog: e.catalog, Store: e.store, Table: table.ID, Epoch: r.epoch, Def: def, Stream: stream, SpillDir: e.spill.path,

@@ -189,6 +189,8 @@ func (w *written) clone() written {
 
 // take writes one piece and, when it ends a window, commits the append.
 func (a *appender) take(ctx context.Context, p piece) error {
+	a.worker.busy.Store(true)
+	defer a.worker.busy.Store(false)
 	ctx = a.ledger.Context(ctx)
 	if p.back {
 		a.written = a.whole.clone()

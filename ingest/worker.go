@@ -65,6 +65,7 @@ type Worker struct {
 	writeFailing bool
 
 	overtaken atomic.Bool // a merge lost to another commit and has not committed yet
+	busy      atomic.Bool // an append is being written or committed
 
 	yield   chan struct{} // closed by Yield
 	yielded sync.Once
@@ -88,6 +89,9 @@ func (w *Worker) Yield() { w.yielded.Do(func() { close(w.yield) }) }
 // Overtaken reports whether a merge of this worker lost to another commit and tries again: work on the table that can
 // wait should, so that it succeeds.
 func (w *Worker) Overtaken() bool { return w.overtaken.Load() }
+
+// Busy reports whether an append is being written or committed: whatever can wait should let it pass.
+func (w *Worker) Busy() bool { return w.busy.Load() }
 
 // yielding reports whether Yield was called.
 func (w *Worker) yielding() bool {

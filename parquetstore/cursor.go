@@ -54,8 +54,7 @@ func (c *cursor) open(ctx context.Context, r *Reader) (err error) {
 }
 
 // slice returns the n rows from row from of the group on; where pages are settled, what the mask leaves of r.span rows,
-// which is n. Pages without a row of sel (nil: all) are not decoded when
-// the rows lie in several: NULLs stand for them.
+// which is n. Pages without a row of sel (nil: all) are not decoded when the rows lie in several: NULLs stand for them.
 func (c *cursor) slice(ctx context.Context, r *Reader, from, n int, sel vec.Selection) (*vec.Vector, error) {
 	if !c.column.flat(r.f.schema) {
 		return c.sliceNested(ctx, r, from, n)

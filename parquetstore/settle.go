@@ -53,7 +53,7 @@ type settling struct {
 // the same mask has been met by scans before. Nested columns have no pages to keep: such scans go on as they are.
 func (f *File) Settle(s *Scan) {
 	mask, ok := s.Mask.(SettlingMask)
-	if !ok || f.cache == nil || uint64(mask.Dead())*settleShare < uint64(f.rows) || !f.readsFlat(s) {
+	if !ok || !f.cache.keepsPages() || uint64(mask.Dead())*settleShare < uint64(f.rows) || !f.readsFlat(s) {
 		return
 	}
 	st, old := f.cache.settling.note(f.tablet, mask, f.rows)

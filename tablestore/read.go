@@ -3,6 +3,7 @@ package tablestore
 import (
 	"context"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -77,6 +78,23 @@ func (s *Store) readTablet(ctx context.Context, table tablet.TableID, d *tablet.
 		}
 	}
 	return out, nil
+}
+
+// ReadRange returns the rows in [from, to) of one tablet that are not in dead, with all columns of the table's tablets.
+func (s *Store) ReadRange(ctx context.Context, t *catalog.Table, d *tablet.Desc, dead *roaring.Bitmap, from, to uint32) (*vec.Batch, error) {
+	outside := dead.Clone()
+	outside.AddRange(0, uint64(from))
+	outside.AddRange(uint64(to), uint64(d.Rows))
+	mask, err := maskindex.NewMask(outside, uint32(d.Rows))
+	if err != nil {
+		return nil, err
+	}
+	columns := Columns(t)
+	batches, err := s.readTablet(ctx, t.ID, d, columns, ScanMask(mask))
+	if err != nil {
+		return nil, err
+	}
+	return Concat(columns, batches)
 }
 
 // ReadColumns returns columns, by their places in t.Columns, of the rows of one tablet that mask leaves.

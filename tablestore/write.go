@@ -73,8 +73,14 @@ func (s *Store) writeParquet(ctx context.Context, t *catalog.Table, id tablet.ID
 		return nil, err
 	}
 	defer w.Abort()
-	if err := w.Write(batch); err != nil {
-		return nil, err
+	batch = batch.Compact()
+	for from := 0; from < batch.N; from += parquetstore.DefaultRowGroupRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := w.Write(batch.Slice(from, min(parquetstore.DefaultRowGroupRows, batch.N-from))); err != nil {
+			return nil, err
+		}
 	}
 	return w.Close()
 }
