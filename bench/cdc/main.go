@@ -172,13 +172,13 @@ func measureAppends(root string, n, batch, appends int, profile string) {
 	fmt.Printf("rows %10d | load %6.2f s, %.2f M rows/s", n, loaded.Sub(started).Seconds(), float64(n)/loaded.Sub(started).Seconds()/1e6)
 	defer profiled(profile)()
 	from := h.position()
-	began, used := time.Now(), cpuTime()
+	began, before := time.Now(), usage()
 	h.waitFor(func() bool { return h.position() >= limit-batch })
 	took := time.Since(began)
-	used = cpuTime() - used
+	used := usage().since(before)
 	changes := h.position() - from
-	fmt.Printf(" | %d changes in %.2f s: %.0f changes/s, %.2f ms an append of %d, CPU %.2f\n", changes, took.Seconds(),
-		float64(changes)/took.Seconds(), took.Seconds()*1e3/float64(changes)*float64(batch), batch, used.Seconds()*1e3/float64(changes)*float64(batch))
+	fmt.Printf(" | %d changes in %.2f s: %.0f changes/s, %.2f ms an append of %d, CPU %.2f | %s\n", changes, took.Seconds(),
+		float64(changes)/took.Seconds(), took.Seconds()*1e3/float64(changes)*float64(batch), batch, used.cpu.Seconds()*1e3/float64(changes)*float64(batch), used)
 }
 
 var queries = []struct{ name, text string }{
