@@ -161,7 +161,7 @@ func (s *windowShare) groupEdge(p int, i int32, offset int64, first bool) int64 
 // seek finds the edge of RANGE frames with an offset: the first row not before the moved key, or the last not after
 // it. Rows whose key is NULL have their peers for a frame, and are in no other row's.
 func (s *windowShare) seek(c *windowCall, b *frameBound, out []int32, first bool) error {
-	key, moved := s.cols[s.x.width+s.x.keys], s.cols[b.at]
+	key, moved := s.cols[s.x.order.specs[s.x.keys].place], s.cols[b.at]
 	if !key.Type.Equal(moved.Type) {
 		kernel, err := function.Cast(key.Type, moved.Type)
 		if err != nil {

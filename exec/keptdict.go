@@ -86,3 +86,32 @@ func (q *query) lasts(dict *vec.Vector) bool {
 	_, ok := q.lasting.Load(dict)
 	return ok
 }
+
+// rowBytes returns what a batch takes beside the dictionaries it refers to.
+func rowBytes(b *vec.Batch) (size int64) {
+	for _, c := range b.Cols {
+		own := *c
+		own.Dict = nil
+		size += own.MemoryBytes()
+	}
+	return size
+}
+
+// concatIndex returns column i of chunks as one vector when it is over one dictionary in all of them, nil otherwise.
+func concatIndex(chunks []*vec.Batch, i int) *vec.Vector {
+	rows := 0
+	for _, c := range chunks {
+		if v := c.Cols[i]; v.Form != vec.Dictionary || v.Dict != chunks[0].Cols[i].Dict {
+			return nil
+		}
+		rows += c.N
+	}
+	if len(chunks) == 0 {
+		return nil
+	}
+	buf := newIndexBuf(chunks[0].Cols[i].Dict, rows)
+	for _, c := range chunks {
+		buf.append(c.Cols[i], nil, c.N)
+	}
+	return buf.finish()
+}

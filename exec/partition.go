@@ -8,6 +8,8 @@ const (
 	partitionBits  = 6
 	partitionCount = 1 << partitionBits
 	maxLevels      = 5 // of partitioning again what does not fit
+	// partChunkRows is how many rows a chunk of a partition has: every partition has one that is not full.
+	partChunkRows = 8 << 10
 )
 
 // partitionOf returns the partition of a hash at a level of partitioning.
@@ -67,7 +69,7 @@ func (p *partitions) add(cols []*vec.Vector, hashes []uint64, n int) {
 		}
 		if p.stores[k] == nil {
 			p.stores[k] = newStore(p.types)
-			p.stores[k].kept = p.kept
+			p.stores[k].kept, p.stores[k].most = p.kept, partChunkRows
 		}
 		p.stores[k].append(cols, rows, len(rows))
 	}
@@ -85,6 +87,15 @@ func (p *partitions) memory() (size int64) {
 
 // spill writes every row in memory to a file.
 func (p *partitions) spill() error {
+	if err := p.spillFrom(0); err != nil {
+		return err
+	}
+	p.dicts.reset()
+	return nil
+}
+
+// spillFrom writes the rows of partition first and those after it.
+func (p *partitions) spillFrom(first int) error {
 	if p.file == nil {
 		file, err := p.q.spill.create(p.m)
 		if err != nil {
@@ -92,7 +103,8 @@ func (p *partitions) spill() error {
 		}
 		p.file = file
 	}
-	for k, s := range p.stores {
+	for k := first; k < partitionCount; k++ {
+		s := p.stores[k]
 		if s == nil {
 			continue
 		}
@@ -109,7 +121,6 @@ func (p *partitions) spill() error {
 		}
 		p.stores[k] = nil
 	}
-	p.dicts.reset()
 	return nil
 }
 

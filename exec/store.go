@@ -19,12 +19,15 @@ type store struct {
 	open   []*colBuf
 	rows   int   // in the open chunk
 	next   int   // rows at which the open chunk is sealed
+	most   int   // next at most
 	total  int64 // rows in all
 	sealed int64 // bytes of the sealed chunks
 	kept   int   // of so many leading columns, dictionaries are kept, which whoever appends sees to; without their bytes
 }
 
-func newStore(types []vec.Type) *store { return &store{types: types, next: firstChunkRows} }
+func newStore(types []vec.Type) *store {
+	return &store{types: types, next: firstChunkRows, most: chunkRows}
+}
 
 // memory returns the bytes held.
 func (s *store) memory() int64 {
@@ -112,7 +115,7 @@ func (s *store) seal() {
 	}
 	s.chunks = append(s.chunks, b)
 	s.open, s.rows = nil, 0
-	s.next = min(s.next*4, chunkRows)
+	s.next = min(s.next*4, s.most)
 }
 
 // take seals and returns every chunk, leaving the store empty.
@@ -131,7 +134,11 @@ func concat(q *query, t vec.Type, chunks []*vec.Batch, i int) (*vec.Vector, erro
 	rows, size := 0, 0
 	for _, c := range chunks {
 		rows += c.N
-		size += len(c.Cols[i].Data)
+		if v := c.Cols[i]; v.Form == vec.Flat {
+			size += len(v.Data)
+		} else if t.Phys() == vec.PhysBytes {
+			size += int(vec.BytesTotal(v))
+		}
 	}
 	if t.Phys() == vec.PhysBytes && size > vec.MaxBytes {
 		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "%d bytes of strings in one column of an operator exceed %d", size, vec.MaxBytes).

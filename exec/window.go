@@ -15,9 +15,10 @@ type window struct {
 	n       *plan.Window
 	l       layout
 	width   int         // columns of the input
-	exprs   []plan.Expr // partition keys, order keys, then what calls need
+	exprs   []plan.Expr // of partition keys, order keys and what calls need, those that are not columns
 	types   []vec.Type  // of the input's columns, then of exprs
 	keys    int         // how many partition keys
+	keyAt   []int       // their places
 	order   *ordering   // partition keys, then order keys
 	calls   []windowCall
 	mu      sync.Mutex
@@ -50,7 +51,8 @@ func (c *compiler) window(n *plan.Window, m *nodeMetrics) (*stream, error) {
 	x := &window{q: c.q, m: m, n: n, l: layoutOf(in.cols), width: len(in.cols), types: typesOf(in.cols), keys: len(n.Partition)}
 	var specs []sortSpec
 	for _, p := range n.Partition {
-		specs = append(specs, sortSpec{place: x.add(p), t: p.Type()})
+		x.keyAt = append(x.keyAt, x.add(p))
+		specs = append(specs, sortSpec{place: x.keyAt[len(specs)], t: p.Type()})
 	}
 	for _, k := range n.Order {
 		specs = append(specs, sortSpec{place: x.add(k.Expr), t: k.Expr.Type(), desc: k.Desc, nullsFirst: k.NullsFirst})
@@ -66,8 +68,11 @@ func (c *compiler) window(n *plan.Window, m *nodeMetrics) (*stream, error) {
 	return single(n.Cols(), x, func() error { return c.q.drain(in, m, x.local) }), nil
 }
 
-// add computes e for each row and returns its place.
+// add makes e be there for each row and returns its place.
 func (x *window) add(e plan.Expr) int {
+	if ref, ok := e.(*plan.ColumnRef); ok {
+		return x.l[ref.ID]
+	}
 	x.exprs = append(x.exprs, e)
 	x.types = append(x.types, e.Type())
 	return len(x.types) - 1
@@ -91,12 +96,13 @@ func (c *compiler) windowCall(x *window, call *plan.WindowCall) (windowCall, err
 
 // windowWorker collects one worker's rows.
 type windowWorker struct {
-	x     *window
-	prog  *program
-	parts *partitions
-	res   *reservation
-	hash  []uint64
-	cols  []*vec.Vector
+	x      *window
+	prog   *program
+	parts  *partitions
+	res    *reservation
+	hash   []uint64
+	hasher keyHasher
+	cols   []*vec.Vector
 }
 
 func (x *window) local(w *worker) (consumer, error) {
@@ -104,7 +110,8 @@ func (x *window) local(w *worker) (consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &windowWorker{x: x, prog: prog, parts: newPartitions(x.q, x.types, 0, x.m), res: x.q.budget.open("Window", x.m)}
+	k := &windowWorker{x: x, prog: prog, res: x.q.budget.open("Window", x.m), hasher: keyHasher{perRow: eagerPerRow}}
+	k.parts = newPartitions(x.q, x.types, 0, x.m).keepDicts(len(x.types), false)
 	x.mu.Lock()
 	x.workers = append(x.workers, k)
 	x.mu.Unlock()
@@ -117,13 +124,13 @@ func (k *windowWorker) consume(b *vec.Batch) error {
 		return err
 	}
 	n := b.Rows()
-	k.hash = resize(k.hash, n)
-	hashKeys(vals[:k.x.keys], n, k.hash)
 	k.cols = k.cols[:0]
 	for i := range b.Cols {
 		k.cols = append(k.cols, k.prog.in.col(i))
 	}
 	k.cols = append(k.cols, vals...)
+	k.hash = resize(k.hash, n)
+	k.hasher.hash(pickColumns(k.cols, k.x.keyAt), n, k.hash)
 	k.parts.add(k.cols, k.hash, n)
 	size := k.parts.memory()
 	if k.res.resize(size) {
@@ -204,7 +211,7 @@ func (x *window) share(w *worker, out consumer, list *chunkList, res *reservatio
 		if err := w.check(); err != nil {
 			return err
 		}
-		if i >= x.width || c.Type.Phys().Width() > 0 {
+		if c.Type.Phys().Width() > 0 {
 			cols[i] = vec.Gather(c, index, nil)
 		} else {
 			cols[i] = vec.DictionaryOf(c, index, nil)
@@ -246,7 +253,7 @@ func (x *window) split(w *worker, out consumer, list *chunkList, res *reservatio
 			return err
 		}
 		hash = resize(hash, b.N)
-		hashKeys(b.Cols[x.width:x.width+x.keys], b.N, hash)
+		hashKeys(pickColumns(b.Cols, x.keyAt), b.N, hash)
 		parts.add(b.Cols, hash, b.N)
 		if parts.memory() > splitBytes {
 			if err := parts.spill(); err != nil {
@@ -285,13 +292,16 @@ func (x *window) gather(w *worker, list *chunkList, res *reservation) ([]*vec.Ve
 			return nil, err
 		}
 		// Read, joined and sorted, a row is held twice beside what orders it.
-		if !res.resize(res.held + 2*b.MemoryBytes() + int64(b.N)*sortEntryBytes) {
+		if !res.resize(res.held + 2*rowBytes(b) + int64(b.N)*sortEntryBytes) {
 			return nil, nil
 		}
 		chunks = append(chunks, b)
 	}
 	cols := make([]*vec.Vector, len(x.types))
 	for i, t := range x.types {
+		if cols[i] = concatIndex(chunks, i); cols[i] != nil {
+			continue
+		}
 		col, err := concat(x.q, t, chunks, i)
 		if err != nil {
 			return nil, err

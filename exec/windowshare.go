@@ -28,17 +28,23 @@ func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) (*windowSha
 	s.peerStart, s.peerEnd, s.groupOf = make([]int32, n), make([]int32, n), make([]int32, n)
 	parts := newOrdering(x.order.specs[:x.keys])
 	peers := newOrdering(x.order.specs[x.keys:])
-	for i := range n {
-		if i%vec.MaxBatchRows == 0 {
-			if err := w.check(); err != nil {
-				return nil, err
-			}
-		}
-		newPart := i == 0 || parts.rows(cols, i-1, cols, i) != 0
-		if newPart {
+	begins := make([]bool, n)
+	parts.changes(cols, begins)
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	for i, begin := range begins {
+		if begin || i == 0 {
 			s.bounds = append(s.bounds, int32(i))
+			begins[i] = true
 		}
-		if newPart || peers.rows(cols, i-1, cols, i) != 0 {
+	}
+	peers.changes(cols, begins)
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	for i, begin := range begins {
+		if begin {
 			s.groupStart = append(s.groupStart, int32(i))
 		}
 		s.groupOf[i] = int32(len(s.groupStart) - 1)
@@ -64,11 +70,15 @@ func (s *windowShare) call(c *windowCall) (*vec.Vector, error) {
 	if wholePartition(c) && len(s.x.n.Order) == 0 || c.start.kind == plan.UnboundedPreceding && c.end.kind == plan.UnboundedFollowing && c.Frame.Exclude == plan.ExcludeNoOthers {
 		return s.perPartition(c)
 	}
+	ordered := c.Distinct || c.Agg.Func != nil && c.Agg.Func.OrderSensitive
+	if c.running() && !ordered {
+		return s.running(c)
+	}
 	f, err := s.frame(c)
 	if err != nil {
 		return nil, err
 	}
-	if c.Distinct || c.Agg.Func != nil && c.Agg.Func.OrderSensitive {
+	if ordered {
 		return s.rowByRow(c, f)
 	}
 	return s.tree(c, f)

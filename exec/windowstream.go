@@ -392,7 +392,11 @@ func (x *window) total(w *worker, list *chunkList, kinds []stretchKind) (*window
 		return t, nil
 	}
 	if x.keys > 0 {
-		t.parts = newGrouper(x.types[x.width:x.width+x.keys], 0)
+		var types []vec.Type
+		for _, at := range x.keyAt {
+			types = append(types, x.types[at])
+		}
+		t.parts = newGrouper(types, 0)
 	}
 	for i := range list.len() {
 		b, err := list.read(i)
@@ -432,7 +436,7 @@ func (t *windowTotals) count() int {
 func (t *windowTotals) number(cols []*vec.Vector, n int) []uint32 {
 	ids := make([]uint32, n)
 	if t.parts != nil {
-		t.parts.assign(cols[t.x.width:t.x.width+t.x.keys], n, ids)
+		t.parts.assign(pickColumns(cols, t.x.keyAt), n, ids)
 	}
 	return ids
 }
