@@ -49,7 +49,7 @@ func (x *exprBinder) expr(e sql.Expr) Expr {
 	case *sql.Default:
 		fail(e.Pos, sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *sql.Star:
-		failHint(e.Pos, sqlerr.SyntaxError, "write the columns", "* is not allowed in %s here", x.clause)
+		return x.starRow(e)
 	case *sql.Unary:
 		return x.unary(e)
 	case *sql.Binary:

@@ -290,3 +290,20 @@ func (x *exprBinder) fields(e Expr, path []sql.Ident) Expr {
 	}
 	return e
 }
+
+// starRow binds t.* where one value stands: the row of t.
+func (x *exprBinder) starRow(e *sql.Star) Expr {
+	plain := e.Operand == nil && len(e.Exclude)+len(e.Replace)+len(e.Rename) == 0
+	if n := len(e.Qualifier); plain && (n == 1 || n == 2) {
+		schema := ""
+		if n == 2 {
+			schema = e.Qualifier[0].Name
+		}
+		if r, at := x.scope.relation(schema, e.Qualifier[n-1].Name, e.Pos); r != nil {
+			return x.wholeRow(r, at, e.Pos)
+		}
+		missingFrom(x.scope, e.Qualifier[n-1].Name, e.Pos)
+	}
+	failHint(e.Pos, sqlerr.SyntaxError, "write the columns", "* is not allowed in %s here", x.clause)
+	return nil
+}
