@@ -54,6 +54,8 @@ type Definition struct {
 	// Of CDC tables. Zero values mean read mode and DefaultCascadeInterval.
 	MergeMode       MergeMode     `json:"merge_mode,omitempty"`
 	CascadeInterval time.Duration `json:"cascade_interval,omitempty"`
+
+	Comment string `json:"comment,omitempty"` // of COMMENT ON TABLE
 }
 
 // Table is one table at one version. It is immutable: copy it to change it.
@@ -77,6 +79,7 @@ type View struct {
 	Name    string   `json:"name"`
 	SQL     string   `json:"sql"`               // text of the query
 	Columns []string `json:"columns,omitempty"` // names given in CREATE VIEW, empty for those of the query
+	Comment string   `json:"comment,omitempty"` // of COMMENT ON VIEW
 }
 
 // StreamID names a stream for its lifetime. It is made like a tablet.ID.

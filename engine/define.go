@@ -42,46 +42,7 @@ func (s *Session) define(ctx context.Context, statement sql.Statement, text stri
 	case *sql.CreateIndex:
 		return done("CREATE INDEX"), s.createIndex(ctx, t)
 	}
-	return done("COMMENT"), s.comment(snapshot, statement)
-}
-
-// comment checks what COMMENT names; the text itself is kept nowhere.
-func (s *Session) comment(snapshot *catalog.Snapshot, statement sql.Statement) error {
-	t, ok := statement.(*sql.Comment)
-	if !ok {
-		return sqlerr.New(sqlerr.Internal, "%T defines nothing", statement)
-	}
-	var err error
-	switch t.Kind {
-	case sql.ColumnObject:
-		if len(t.Name) < 2 {
-			return sqlerr.New(sqlerr.SyntaxError, "column name must be qualified").Hintf("write table.column").At(t.Name.Position())
-		}
-		var table *catalog.Table
-		var view *catalog.View
-		table, view, err = s.relation(snapshot, t.Name[:len(t.Name)-1])
-		if err == nil && view == nil {
-			if _, known := table.Column(t.Name.Last().Name); !known {
-				err = missingColumn(table, t.Name.Last())
-			}
-		}
-	case sql.TableObject, sql.ViewObject:
-		_, _, err = s.relation(snapshot, t.Name)
-	case sql.SequenceObject:
-		_, err = findSequence(snapshot, s.searchPath(), t.Name)
-	case sql.IndexObject:
-		_, _, err = s.index(snapshot, t.Name)
-	case sql.TypeObject:
-		_, err = s.userType(snapshot, t.Name)
-	case sql.SchemaObject:
-		if name := known(snapshot, t.Name.Last().Name); !snapshot.HasSchema(name) {
-			err = sqlerr.New(sqlerr.InvalidSchema, "schema %q does not exist", name).Hintf("SHOW SCHEMAS lists those that do")
-		}
-	}
-	if err != nil {
-		return sqlerr.From(err).At(t.Name.Position())
-	}
-	return nil
+	return done("COMMENT"), s.comment(ctx, snapshot, statement)
 }
 
 // createTable runs CREATE TABLE and CREATE CDC TABLE.
@@ -218,7 +179,7 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 }
 
 func (s *Session) columnOf(c sql.ColumnDef) (tablet.Column, error) {
-	column := tablet.Column{Name: c.Name.Name, Nullable: !c.NotNull}
+	column := tablet.Column{Name: c.Name.Name, Nullable: !c.NotNull, Comment: c.Comment}
 	var err error
 	if c.Type.Name != "" { // else the type is that of the expression that generates it
 		if column.Type, err = s.typeOf(c.Type); err != nil {

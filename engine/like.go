@@ -55,6 +55,9 @@ func (s *Session) copyDefinition(snapshot *catalog.Snapshot, to *sql.CreateTable
 
 func likeColumn(c tablet.Column, like *sql.TableLike) (def sql.ColumnDef, err error) {
 	def = sql.ColumnDef{Name: sql.Ident{Name: c.Name, Quoted: true}, Type: typeNameOf(c.Type), NotNull: !c.Nullable}
+	if like.Includes("comments") {
+		def.Comment = c.Comment
+	}
 	switch {
 	case c.Identity != "":
 		if like.Includes("identity") {

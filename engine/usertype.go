@@ -135,8 +135,13 @@ func (s *Session) alterEnum(ctx context.Context, snapshot *catalog.Snapshot, t *
 			Hintf("enum_range(NULL::%s) lists those there are", found.Name).At(t.Pos)
 	}
 	if t.Old != "" {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "labels cannot be renamed: rows keep them as they are").
-			Hintf("ADD VALUE the new one and UPDATE the rows").At(t.Pos)
+		if !slices.Contains(found.Labels, t.Old) {
+			return missing(t.Old)
+		}
+		if slices.Contains(found.Labels, t.Label) {
+			return sqlerr.New(sqlerr.DuplicateObject, "enum label %q already exists", t.Label).Hintf("choose another").At(t.Pos)
+		}
+		return s.atomically(ctx, func() error { return s.renameLabel(ctx, found, t.Old, t.Label) })
 	}
 	if slices.Contains(found.Labels, t.Label) {
 		if t.IfNotExists {

@@ -111,10 +111,13 @@ func catalogFamily() family {
 		f := stable(def(name, "Comment on the object of that oid", ex(name+"("+arguments+") IS NULL", "t")))
 		for _, s := range signatures {
 			f.Overloads = append(f.Overloads, catalogText(s, func(o extension.Objects, args []vec.Value) (string, bool) {
+				part := int64(0)
 				if len(args) > 1 && args[1].Type.IsInteger() {
-					return "", false // columns have none
+					if part = args[1].I; part < 1 {
+						return "", false
+					}
 				}
-				return o.Definition(extension.Comment, args[0].I, 0, false)
+				return o.Definition(extension.Comment, args[0].I, part, false)
 			}))
 		}
 		return f

@@ -60,8 +60,30 @@ func fillUserTables(v *View, add func(values ...any)) {
 	}
 }
 
-// fillDescriptions has what the functions say of themselves: objects of the root have no comments.
+// comment returns the comment on a relation, or on its column of that place from 1.
+func (c *class) comment(place int64) string {
+	switch {
+	case c.index != nil || c.table == nil && c.view == nil:
+		return ""
+	case place == 0 && c.view != nil:
+		return c.view.Comment
+	case place == 0:
+		return c.table.Comment
+	case c.table != nil && place <= int64(len(c.table.Columns)):
+		return c.table.Columns[place-1].Comment
+	}
+	return ""
+}
+
+// fillDescriptions has the comments on tables, columns and views, and what the functions say of themselves.
 func fillDescriptions(v *View, add func(values ...any)) {
+	for _, c := range v.all() {
+		for place := range int64(len(c.columns) + 1) {
+			if text := c.comment(place); text != "" {
+				add(c.oid, fixedClasses["pg_class"], int(place), text)
+			}
+		}
+	}
 	r := v.Session.Functions()
 	for _, f := range v.routines() {
 		for _, d := range r.Defs(f.name) {

@@ -197,6 +197,10 @@ func (o Objects) Definition(what extension.Definition, oid, part int64, pretty b
 			return v.formatType(r.result, -1)
 		}
 	case extension.Comment:
+		if c := v.class(oid); c != nil {
+			text := c.comment(part)
+			return text, text != ""
+		}
 		if r, ok := v.routine(oid); ok {
 			for _, d := range v.Session.Functions().Defs(r.name) {
 				return d.Def.Description, true

@@ -62,6 +62,7 @@ type ColumnDef struct {
 	Always      bool            // of Identity: ALWAYS, not BY DEFAULT
 	Sequence    SequenceOptions // of Identity
 	Constraints []Constraint
+	Comment     string // which LIKE ... INCLUDING COMMENTS brings along; not written
 }
 
 // ConstraintKind is the kind of a constraint.

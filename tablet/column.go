@@ -21,6 +21,8 @@ type Column struct {
 
 	Generated string // SQL text over the other columns' bare names that the column is computed by, "" for a plain column
 	Identity  string // "always" or "by default" of an identity column, which Default numbers; "" for others
+
+	Comment string // of COMMENT ON COLUMN
 }
 
 // The hidden columns in every tablet of a CDC table, with field ids that no user column takes.
@@ -60,6 +62,7 @@ type columnJSON struct {
 
 	Generated string `json:"generated,omitempty"`
 	Identity  string `json:"identity,omitempty"`
+	Comment   string `json:"comment,omitempty"`
 }
 
 // MarshalJSON writes the form the catalog stores; types are named, never numbered.
@@ -68,7 +71,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", c.Name, err)
 	}
-	return json.Marshal(columnJSON{c.FieldID, c.Name, t, c.Nullable, c.Default, c.Initial, c.Generated, c.Identity})
+	return json.Marshal(columnJSON{c.FieldID, c.Name, t, c.Nullable, c.Default, c.Initial, c.Generated, c.Identity, c.Comment})
 }
 
 // UnmarshalJSON reads the form of MarshalJSON.
@@ -81,6 +84,6 @@ func (c *Column) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("column %q: %w", j.Name, err)
 	}
-	*c = Column{j.FieldID, j.Name, t, j.Nullable, j.Default, j.Initial, j.Generated, j.Identity}
+	*c = Column{j.FieldID, j.Name, t, j.Nullable, j.Default, j.Initial, j.Generated, j.Identity, j.Comment}
 	return nil
 }

@@ -1,0 +1,40 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/tidemarkdb/tidemark/engine"
+	"github.com/tidemarkdb/tidemark/sqlerr"
+)
+
+func TestCommentsAreKept(t *testing.T) {
+	root := t.TempDir()
+	e, s := open(t, engine.Options{Root: root})
+	rows(t, s, "CREATE TABLE t (a INTEGER, b TEXT); CREATE VIEW v AS SELECT a FROM t; COMMENT ON TABLE t IS 'all of it'; COMMENT ON COLUMN t.b IS 'it''s b'; COMMENT ON VIEW v IS 'some'")
+	e.Close()
+	_, s = open(t, engine.Options{Root: root})
+	expect(t, s, "SELECT obj_description('t'::regclass, 'pg_class'), col_description('t'::regclass, 2), obj_description('v'::regclass)", "all of it|it's b|some")
+	expect(t, s, "SELECT objsubid, description FROM pg_description WHERE objoid = 't'::regclass ORDER BY 1", "0|all of it", "2|it's b")
+	rows(t, s, "CREATE TABLE u (LIKE t INCLUDING COMMENTS); ALTER TABLE t RENAME COLUMN b TO c; ALTER TABLE t ADD COLUMN d INTEGER; COMMENT ON TABLE t IS NULL")
+	expect(t, s, "SELECT obj_description('t'::regclass), col_description('t'::regclass, 2), col_description('t'::regclass, 1), col_description('u'::regclass, 2)", "NULL|it's b|NULL|it's b")
+	refuses(t, s, "COMMENT ON TABLE v IS 'x'", sqlerr.WrongObjectType, `"v" is not a table`)
+	refuses(t, s, "COMMENT ON COLUMN t.z IS 'x'", sqlerr.UndefinedColumn, `"z"`)
+	refuses(t, s, "COMMENT ON TABLE missing IS 'x'", sqlerr.UndefinedTable, `"missing"`)
+}
+
+func TestLabelsAreRenamed(t *testing.T) {
+	root := t.TempDir()
+	e, s := open(t, engine.Options{Root: root})
+	rows(t, s, "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy'); CREATE TABLE m (a INTEGER PRIMARY KEY, m mood DEFAULT 'ok', n mood); INSERT INTO m VALUES (1, 'ok', 'sad'), (2, 'happy', 'ok')")
+	rows(t, s, "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'; INSERT INTO m (a) VALUES (3)")
+	e.Close()
+	_, s = open(t, engine.Options{Root: root})
+	expect(t, s, "SELECT * FROM m ORDER BY m, a", "1|fine|sad", "3|fine|NULL", "2|happy|fine")
+	expect(t, s, "SELECT enum_range(NULL::mood)", "{sad,fine,happy}")
+	refuses(t, s, "INSERT INTO m (a, m) VALUES (4, 'ok')", sqlerr.InvalidText, `"ok"`)
+	refuses(t, s, "ALTER TYPE mood RENAME VALUE 'ok' TO 'x'", sqlerr.InvalidParameterValue, `"ok" is not an existing enum label`)
+	refuses(t, s, "ALTER TYPE mood RENAME VALUE 'sad' TO 'fine'", sqlerr.DuplicateObject, `"fine" already exists`)
+	rows(t, s, "CREATE TABLE l (m mood[]); INSERT INTO l VALUES ('{sad}')")
+	refuses(t, s, "ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'", sqlerr.FeatureNotSupported, "within another type")
+	expect(t, s, "SELECT enum_range(NULL::mood)", "{sad,fine,happy}")
+}
