@@ -134,15 +134,15 @@ func drain(b *testing.B, f *File, s *Scan) int {
 func BenchmarkScan(b *testing.B) {
 	store := localStore(b)
 	writeFile(b, store, "t.parquet", benchColumns, Options{}, benchData()...)
-	for _, warm := range []bool{false, true} {
+	for _, kind := range []string{"cold", "borrowed", "warm"} {
 		for _, s := range benchScans {
-			b.Run(fmt.Sprintf("warm=%v/%s", warm, s.name), func(b *testing.B) {
+			b.Run(kind+"/"+s.name, func(b *testing.B) {
 				o := OpenOptions{}
-				if warm {
+				if kind == "warm" {
 					o = OpenOptions{Tablet: 1, Cache: NewCache(CacheOptions{Bytes: 1 << 30})}
 				}
 				f := openTest(b, store, "t.parquet", o)
-				scan := &Scan{Columns: s.columns}
+				scan := &Scan{Columns: s.columns, Borrow: kind == "borrowed"}
 				drain(b, f, scan)
 				for b.Loop() {
 					if n := drain(b, f, scan); n != benchRows {

@@ -22,7 +22,8 @@ type chunkEncoder struct {
 	raw     []byte // scratch: encoded values
 	packed  []byte // scratch: compressed values
 	levels  []byte // scratch
-	entries int    // in the dictionary whose bytes are in raw
+	dict    dictionaryBuilder
+	entries int // in the dictionary whose bytes are in raw
 
 	sketch Sketch // over all row groups
 	extent extent
@@ -97,7 +98,7 @@ func (c *chunkEncoder) start(out *encodedChunk, values int64) {
 func (c *chunkEncoder) chooseEncoding(v *values, n int) (format.Encoding, uint) {
 	plain := v.bytesBetween(0, n)
 	deltaBits := estimateDelta(v, n)
-	if d := buildDictionary(v, n); d != nil {
+	if d := &c.dict; d.build(v, n) {
 		width := max(bitWidth(uint32(d.size()-1)), 1)
 		size := n*int(width)/8 + d.entries.bytesBetween(0, d.size())
 		if size < plain*3/4 && (deltaBits < 0 || size <= n*deltaBits/8+n/16) {

@@ -2,6 +2,7 @@ package parquetstore
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/zeebo/xxh3"
@@ -12,6 +13,7 @@ import (
 // Limits of a dictionary. A code must be worth it: reading through a dictionary larger than the cache costs more than
 // reading plain values.
 const (
+	firstSlots     = 1024
 	dictSample     = 4096     // values looked at before the rest
 	dictSampleMost = 2048     // distinct ones among them at most
 	dictMostValues = 1 << 16  // entries
@@ -27,20 +29,17 @@ type dictionaryBuilder struct {
 	entries values
 }
 
-// buildDictionary encodes all n values as codes, or returns nil when a dictionary does not pay.
-func buildDictionary(v *values, n int) *dictionaryBuilder {
+// build encodes all n values as codes and reports whether a dictionary pays. It uses the memory of the one before.
+func (d *dictionaryBuilder) build(v *values, n int) bool {
 	switch v.form.phys {
 	case format.Int32, format.Int64, format.Float, format.Double, format.ByteArray:
 	default:
-		return nil
+		return false
 	}
 	if n < 2 {
-		return nil
+		return false
 	}
-	d := &dictionaryBuilder{slots: make([]int32, 1024), codes: make([]int32, 0, n), entries: values{form: v.form}}
-	if v.offsets != nil {
-		d.entries.offsets = []int32{0}
-	}
+	d.start(v, n)
 	for _, to := range []int{min(dictSample, n), n} {
 		var ok bool
 		switch {
@@ -53,10 +52,24 @@ func buildDictionary(v *values, n int) *dictionaryBuilder {
 		}
 		entries := len(d.hashes)
 		if !ok || to == dictSample && entries > dictSampleMost || to == n && float64(entries) > max(dictMostShare*float64(n), 1) {
-			return nil
+			return false
 		}
 	}
-	return d
+	return true
+}
+
+// start empties the builder for n values of v's form.
+func (d *dictionaryBuilder) start(v *values, n int) {
+	if cap(d.slots) < firstSlots {
+		d.slots = make([]int32, firstSlots)
+	}
+	d.slots = d.slots[:firstSlots]
+	clear(d.slots)
+	d.hashes, d.codes = d.hashes[:0], slices.Grow(d.codes[:0], n)
+	d.entries = values{form: v.form, data: d.entries.data[:0], offsets: d.entries.offsets[:0]}
+	if v.offsets != nil {
+		d.entries.offsets = append(d.entries.offsets, 0)
+	}
 }
 
 // size returns the number of entries.
@@ -100,7 +113,12 @@ func (d *dictionaryBuilder) insert(at, hash uint64) uint64 {
 	d.slots[at] = code
 	d.codes = append(d.codes, code-1)
 	if len(d.hashes)*2 > len(d.slots) {
-		d.slots = make([]int32, 2*len(d.slots))
+		if n := 2 * len(d.slots); n <= cap(d.slots) {
+			d.slots = d.slots[:n]
+			clear(d.slots)
+		} else {
+			d.slots = make([]int32, n)
+		}
 		mask := uint64(len(d.slots) - 1)
 		for i, h := range d.hashes {
 			at := h & mask

@@ -100,15 +100,31 @@ func wideExtent(t vec.Type, values []vec.Int128) extent {
 func bytesExtent(t vec.Type, data []byte, offsets []int32) extent {
 	low := data[offsets[0]:offsets[1]]
 	high := low
+	// Most strings lie inside the range by their first bytes.
+	first, last := prefix(low), prefix(high)
 	for i := 1; i < len(offsets)-1; i++ {
 		s := data[offsets[i]:offsets[i+1]]
-		if bytes.Compare(s, low) < 0 {
-			low = s
-		} else if bytes.Compare(s, high) > 0 {
-			high = s
+		switch p := prefix(s); {
+		case p > first && p < last:
+		case p <= first && bytes.Compare(s, low) < 0:
+			low, first = s, p
+		case p >= last && bytes.Compare(s, high) > 0:
+			high, last = s, p
 		}
 	}
 	return extent{known: true, min: vec.StringValue(t, string(low)), max: vec.StringValue(t, string(high))}
+}
+
+// prefix returns a number that is ordered as the first eight bytes of strings are.
+func prefix(s []byte) uint64 {
+	if len(s) >= 8 {
+		return binary.BigEndian.Uint64(s)
+	}
+	p := uint64(0)
+	for i, c := range s {
+		p |= uint64(c) << (56 - 8*i)
+	}
+	return p
 }
 
 // merge widens e by o.

@@ -1,6 +1,7 @@
 package parquetstore
 
 import (
+	"encoding/binary"
 	"errors"
 	"unicode/utf8"
 
@@ -34,11 +35,11 @@ func (c *chunkEncoder) textError(err error) error {
 // validText checks all strings at once: data as a whole, and that no string begins inside a character. base is the
 // offset of data[0].
 func validText(data []byte, base int32, offsets []int32) error {
-	if !utf8.Valid(data) {
-		return errNotUTF8
-	}
 	if isASCII(data) {
 		return nil
+	}
+	if !utf8.Valid(data) {
+		return errNotUTF8
 	}
 	for _, o := range offsets {
 		if at := int(o - base); at < len(data) && !utf8.RuneStart(data[at]) {
@@ -49,11 +50,14 @@ func validText(data []byte, base int32, offsets []int32) error {
 }
 
 func isASCII(b []byte) bool {
-	for len(b) >= 8 {
-		if (b[0]|b[1]|b[2]|b[3]|b[4]|b[5]|b[6]|b[7])&0x80 != 0 {
+	const high = 0x8080808080808080
+	for len(b) >= 32 {
+		some := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
+			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
+		if some&high != 0 {
 			return false
 		}
-		b = b[8:]
+		b = b[32:]
 	}
 	for _, c := range b {
 		if c >= 0x80 {
