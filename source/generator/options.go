@@ -42,16 +42,9 @@ type config struct {
 
 // parseOptions reads options, in which absent ones take their defaults.
 func parseOptions(options map[string]string) (config, error) {
-	values := map[string]string{}
-	for _, def := range optionDefs {
-		value, given := options[def.Name]
-		if !given || value == "" {
-			value = def.Default
-		}
-		if err := def.Check(value); err != nil {
-			return config{}, err
-		}
-		values[def.Name] = value
+	values, err := extension.Options("generator", optionDefs, options)
+	if err != nil {
+		return config{}, err
 	}
 	count := func(name string) uint64 { n, _ := strconv.ParseUint(values[name], 10, 64); return n } // checked above
 	decimal := func(name string) float64 { x, _ := strconv.ParseFloat(values[name], 64); return x }

@@ -42,22 +42,9 @@ type config struct {
 }
 
 func parseConfig(options map[string]string) (config, error) {
-	values := map[string]string{}
-	for _, def := range optionDefs {
-		value := options[def.Name]
-		if value == "" {
-			value = def.Default
-		}
-		if value == "" && def.Required {
-			return config{}, sqlerr.New(sqlerr.UndefinedParameter, "a mongodb stream needs the option %s", def.Name).
-				Hintf("CREATE STREAM s FROM MONGODB WITH (%s = '...'): %s", def.Name, def.Description)
-		}
-		if value != "" && def.Check != nil {
-			if err := def.Check(value); err != nil {
-				return config{}, err
-			}
-		}
-		values[def.Name] = value
+	values, err := extension.Options("mongodb", optionDefs, options)
+	if err != nil {
+		return config{}, err
 	}
 	c := config{
 		connection: values["connection"], database: values["database"], collection: values["collection"],

@@ -40,22 +40,9 @@ type config struct {
 }
 
 func parseConfig(req extension.OpenRequest) (config, error) {
-	values := map[string]string{}
-	for _, def := range optionDefs {
-		value := req.Options[def.Name]
-		if value == "" {
-			value = def.Default
-		}
-		if value == "" && def.Required {
-			return config{}, sqlerr.New(sqlerr.UndefinedParameter, "a postgres stream needs the option %s", def.Name).
-				Hintf("CREATE STREAM s FROM POSTGRES WITH (%s = '...'): %s", def.Name, def.Description)
-		}
-		if value != "" && def.Check != nil {
-			if err := def.Check(value); err != nil {
-				return config{}, err
-			}
-		}
-		values[def.Name] = value
+	values, err := extension.Options("postgres", optionDefs, req.Options)
+	if err != nil {
+		return config{}, err
 	}
 	c := config{connection: values["connection"], table: values["table"], publication: values["publication"], slot: values["slot"], partPages: leastPartPages}
 	c.snapshotThreads, _ = strconv.Atoi(values["snapshot_threads"]) // checked above, like the next two
