@@ -33,9 +33,12 @@ func (s *graceSource) open(_ *query, workers int) error {
 	if !s.j.grace {
 		return nil
 	}
-	for _, b := range s.j.builders {
-		if err := b.spill(); err != nil {
-			return err
+	s.j.dropTable() // what remains needs the memory
+	if !s.j.splits() {
+		for _, b := range s.j.builders {
+			if err := b.spill(); err != nil {
+				return err
+			}
 		}
 	}
 	for _, p := range s.j.spilledProbes {
@@ -81,7 +84,7 @@ func (s *graceSource) run(w *worker, out consumer) error {
 		return s.blocks.run(w, out, w.id)
 	}
 	for {
-		k := s.parts.take()
+		k := s.parts.take() + s.j.resident.count()
 		if k >= partitionCount {
 			return nil
 		}

@@ -17,7 +17,8 @@ type join struct {
 	table         *joinTable
 	probers       []*prober
 	spilledProbes []*partitions
-	grace         bool // the build side did not fit: both sides are partitioned in files
+	grace         bool // the build side did not fit: both sides are partitioned, in files
+	resident      residentParts
 	block         bool // of a build side that does not fit, in which case one has to
 	res           *reservation
 }
@@ -147,10 +148,10 @@ func (j *join) assemble(n *plan.Join, build, probe *stream) *stream {
 	s.add(j.probe)
 	first := s.branches[0]
 	first.before = append([]func() error{func() error { return j.build(build) }}, first.before...)
-	s.branches = append(s.branches, &branch{source: &graceSource{j: j}})
 	if j.outer || j.semi || j.anti {
 		s.branches = append(s.branches, &branch{source: &buildRows{j: j}})
 	}
+	s.branches = append(s.branches, &branch{source: &graceSource{j: j}})
 	s.branches = append(s.branches, &branch{source: &joinEnd{j: j}})
 	return s
 }
@@ -169,11 +170,8 @@ func (e *joinEnd) run(*worker, consumer) error {
 }
 
 func (e *joinEnd) close() error {
-	if e.j.table != nil {
-		e.j.q.dropLasting(e.j.table.cols)
-	}
-	e.j.table, e.j.probers, e.j.builders = nil, nil, nil
-	e.j.res.release()
+	e.j.dropTable()
+	e.j.builders = nil
 	return nil
 }
 
@@ -188,9 +186,13 @@ func (j *join) build(build *stream) error {
 	var err error
 	if !j.grace {
 		j.table, err = j.newTable(j.takeBuilt())
+	} else if j.splits() {
+		err = j.buildResident()
 	}
 	if err == nil && j.table != nil {
 		j.q.addLasting(j.table.cols)
+	}
+	if err == nil && j.table != nil && !j.grace {
 		for _, f := range j.filters {
 			f.fill(j.table.cols[j.keyPlaces[f.key]])
 		}
@@ -217,6 +219,15 @@ func (j *join) reserveTable() error {
 		}
 	}
 	return nil
+}
+
+// dropTable lets go of the table in memory.
+func (j *join) dropTable() {
+	if j.table != nil {
+		j.q.dropLasting(j.table.cols)
+	}
+	j.table, j.probers = nil, nil
+	j.res.release()
 }
 
 // takeBuilt returns every chunk of the build side.
@@ -302,7 +313,7 @@ func (b *joinBuilder) settle() error {
 // say nothing about others.
 func (j *join) splits() bool { return len(j.buildKeys) > 0 && j.keep != probeMark }
 
-// spill moves what was collected to files, partitioned by key.
+// spill moves what was collected to partitions by key, and those to files that are not to stay in memory.
 func (b *joinBuilder) spill() error {
 	if b.parts == nil {
 		b.parts = newPartitions(b.j.q, b.j.buildTypes, 0, b.j.m)
@@ -315,11 +326,7 @@ func (b *joinBuilder) spill() error {
 		hashKeys(pickColumns(c.Cols, b.j.keyPlaces), c.N, b.hash)
 		b.parts.add(c.Cols, b.hash, c.N)
 	}
-	if err := b.parts.spill(); err != nil {
-		return err
-	}
-	b.res.resize(0)
-	return nil
+	return b.evict()
 }
 
 func (b *joinBuilder) flush() error { return nil }

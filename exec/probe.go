@@ -32,6 +32,8 @@ type prober struct {
 	cols    []*vec.Vector
 	spilled *partitions
 	sel     []int32
+	near    []int32 // places in b of rows whose partition is in memory, and of the others
+	far     []int32
 
 	rangeProg *program // what to look up in a table without keys
 	found     []int32
@@ -68,8 +70,15 @@ func (p *prober) consume(b *vec.Batch) error {
 	if b.Rows() == 0 {
 		return nil
 	}
-	if p.j.grace && p.t == nil {
-		return p.putAside(b)
+	if p.j.grace {
+		if p.t == nil {
+			return p.putAside(b)
+		}
+		near, err := p.splitResident(b)
+		if err != nil || near == nil {
+			return err
+		}
+		b = near
 	}
 	p.begin(b)
 	if len(p.j.probeKeys) > 0 {

@@ -110,6 +110,21 @@ type spillFile struct {
 
 const spillHeader = 16
 
+// spillScratch is the memory that writing or reading a batch takes for the while.
+type spillScratch struct {
+	plain bytes.Buffer
+	block []byte
+}
+
+var spillScratches = sync.Pool{New: func() any { return new(spillScratch) }}
+
+// free lets the memory be used again, unless a large batch made it so large that it is better given back.
+func (s *spillScratch) free() {
+	if s.plain.Cap()+cap(s.block) <= splitBytes {
+		spillScratches.Put(s)
+	}
+}
+
 // spilled is a batch in a spillFile.
 type spilled struct {
 	file *spillFile
@@ -120,15 +135,18 @@ type spilled struct {
 
 // write appends a batch of flat columns.
 func (s *spillFile) write(b *vec.Batch) (spilled, error) {
-	var plain bytes.Buffer
-	encodeBatch(&plain, b)
+	scratch := spillScratches.Get().(*spillScratch)
+	defer scratch.free()
+	plain := &scratch.plain
+	plain.Reset()
+	encodeBatch(plain, b)
 	if plain.Len() > 1<<32-1 {
 		return spilled{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "a batch of %d bytes is too large for a temporary file", plain.Len()).
 			Hintf("raise execution.memory_limit, or select fewer or shorter values")
 	}
-	coded := s2.Encode(make([]byte, spillHeader+s2.MaxEncodedLen(plain.Len()))[spillHeader:], plain.Bytes())
-	block := make([]byte, spillHeader, spillHeader+len(coded))
-	block = append(block, coded...)
+	scratch.block = resize(scratch.block, spillHeader+s2.MaxEncodedLen(plain.Len()))
+	coded := s2.Encode(scratch.block[spillHeader:], plain.Bytes())
+	block := scratch.block[:spillHeader+len(coded)]
 	binary.LittleEndian.PutUint32(block, uint32(len(coded)))
 	binary.LittleEndian.PutUint32(block[4:], uint32(plain.Len()))
 	binary.LittleEndian.PutUint64(block[8:], xxh3.Hash(coded))
@@ -168,7 +186,10 @@ func (s *spillFile) remove() error {
 
 // read returns the batch.
 func (p spilled) read(types []vec.Type) (*vec.Batch, error) {
-	block := make([]byte, p.size)
+	scratch := spillScratches.Get().(*spillScratch)
+	defer scratch.free()
+	scratch.block = resize(scratch.block, p.size)
+	block := scratch.block
 	name := p.file.f.Name()
 	if _, err := p.file.f.ReadAt(block, p.at); err != nil {
 		return nil, spillError("read the temporary file", name, err)
