@@ -22,6 +22,18 @@ func TestCommentsAreKept(t *testing.T) {
 	refuses(t, s, "COMMENT ON TABLE missing IS 'x'", sqlerr.UndefinedTable, `"missing"`)
 }
 
+func TestIndexesAndViewsAreRenamed(t *testing.T) {
+	_, s := open(t, engine.Options{})
+	rows(t, s, "CREATE TABLE t (a INTEGER, b INTEGER); CREATE UNIQUE INDEX i ON t (a); CREATE INDEX j ON t (b); CREATE VIEW v AS SELECT a FROM t")
+	rows(t, s, "ALTER INDEX i RENAME TO k; ALTER TABLE v RENAME TO w; INSERT INTO t VALUES (1, 1)")
+	refuses(t, s, "INSERT INTO t VALUES (1, 2)", sqlerr.UniqueViolation, `"k"`)
+	refuses(t, s, "ALTER INDEX k RENAME TO j", sqlerr.DuplicateTable, `"j" already exists`)
+	refuses(t, s, "ALTER INDEX i RENAME TO x", sqlerr.UndefinedObject, `"i" does not exist`)
+	rows(t, s, "ALTER INDEX IF EXISTS i RENAME TO x; DROP INDEX k; INSERT INTO t VALUES (1, 2)")
+	expect(t, s, "SELECT count(*) FROM w", "2")
+	refuses(t, s, "ALTER TABLE w ADD COLUMN x INTEGER", sqlerr.WrongObjectType, `"w" is not a table`)
+}
+
 func TestLabelsAreRenamed(t *testing.T) {
 	root := t.TempDir()
 	e, s := open(t, engine.Options{Root: root})

@@ -130,6 +130,20 @@ func (s *Session) changing(e sql.Expr) string {
 	return found
 }
 
+// renameIndex runs ALTER INDEX ... RENAME TO.
+func (s *Session) renameIndex(ctx context.Context, t *sql.Alter) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	table, index, err := s.index(snapshot, t.Name)
+	if err != nil {
+		return sqlerr.From(err).At(t.Name.Position())
+	}
+	indexes := slices.Clone(table.Indexes)
+	at := slices.IndexFunc(indexes, func(i catalog.Index) bool { return i.Name == index.Name })
+	indexes[at].Name = t.Actions[0].NewName.Name
+	return s.putConstraints(ctx, table, table.KeyName, table.Constraints, indexes)
+}
+
 // dropIndexes runs DROP INDEX.
 func (s *Session) dropIndexes(ctx context.Context, t *sql.Drop) error {
 	return s.atomically(ctx, func() error {

@@ -19,7 +19,7 @@ func refuseDML(t *catalog.Table, action string) error {
 		Hintf("INSERT, UPDATE, DELETE, MERGE and TRUNCATE need a table with merge_mode = 'write'; change the rows at the source instead")
 }
 
-var alterTags = map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA", sql.SequenceObject: "ALTER SEQUENCE"}
+var alterTags = map[sql.ObjectKind]string{sql.TableObject: "ALTER TABLE", sql.ViewObject: "ALTER VIEW", sql.SchemaObject: "ALTER SCHEMA", sql.SequenceObject: "ALTER SEQUENCE", sql.IndexObject: "ALTER INDEX"}
 
 // alter runs ALTER TABLE, VIEW, SCHEMA. All actions of a statement happen, or none.
 func (s *Session) alter(ctx context.Context, t *sql.Alter) (*Result, error) {
@@ -39,6 +39,8 @@ func (s *Session) alter(ctx context.Context, t *sql.Alter) (*Result, error) {
 			return s.alterSchema(ctx, t)
 		case sql.SequenceObject:
 			return s.renameSequence(ctx, t)
+		case sql.IndexObject:
+			return s.renameIndex(ctx, t)
 		}
 		return s.alterTable(ctx, t)
 	})
@@ -85,6 +87,11 @@ func (s *Session) tableNow(id tablet.TableID) (*catalog.Table, error) {
 func (s *Session) alterTable(ctx context.Context, statement *sql.Alter) error {
 	snapshot, release := s.snapshot()
 	defer release()
+	if _, view, err := s.relation(snapshot, statement.Name); err == nil && view != nil && len(statement.Actions) == 1 {
+		if kind := statement.Actions[0].Kind; kind == sql.RenameTo || kind == sql.SetSchema { // as PostgreSQL lets views be renamed
+			return s.alterView(ctx, statement)
+		}
+	}
 	table, err := s.table(snapshot, statement.Name)
 	if err != nil {
 		return err
