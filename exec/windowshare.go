@@ -21,6 +21,9 @@ type windowShare struct {
 	// carried, where set, is the state of the rows of the first partition that came before the share's first row: what
 	// folds from the partition's start on continues it.
 	carried []*vec.Vector
+	// rowsBefore and rowsAfter, where set, are how many rows of its partition lie before row i, the first of them in
+	// the share, and after row j, the last.
+	rowsBefore, rowsAfter func(row int32) int64
 }
 
 func newWindowShare(x *window, w *worker, cols []*vec.Vector, n int) (*windowShare, error) {
@@ -114,6 +117,9 @@ func (s *windowShare) function(c *windowCall) (*vec.Vector, error) {
 			FrameStart: local(f.start, lo, hi), FrameEnd: local(f.end, lo, hi), IgnoreNulls: c.IgnoreNulls,
 		}
 		part.Excluded = s.excluded(c, part)
+		if s.rowsBefore != nil {
+			part.Before, part.After = s.rowsBefore(lo), s.rowsAfter(hi-1)
+		}
 		for i, a := range c.args {
 			args[i] = s.cols[a].Slice(int(lo), part.N)
 		}

@@ -193,7 +193,13 @@ type Partition struct {
 	// Excluded reports whether row j is left out of row i's frame by EXCLUDE; nil when nothing is.
 	Excluded    func(i, j int) bool
 	IgnoreNulls bool
+	// Before and After are rows of the partition that are not here: of one too large for memory, functions whose
+	// result depends on peers, on constants and on how many rows there are see a stretch of whole peer groups.
+	Before, After int64
 }
+
+// Rows returns how many rows the partition has in all.
+func (p *Partition) Rows() int64 { return p.Before + int64(p.N) + p.After }
 
 // TableFunc returns rows.
 type TableFunc struct {

@@ -52,13 +52,13 @@ func windowFamily() family {
 			}
 		}),
 		share("percent_rank", "Relative rank: (rank - 1) / (rows - 1)", "1", func(p *extension.Partition, i int) float64 {
-			if p.N == 1 {
+			if p.Rows() == 1 {
 				return 0
 			}
-			return float64(p.PeerStart[i]) / float64(p.N-1)
+			return float64(p.Before+int64(p.PeerStart[i])) / float64(p.Rows()-1)
 		}),
 		share("cume_dist", "Share of rows up to the current one's peers", "1", func(p *extension.Partition, i int) float64 {
-			return float64(p.PeerEnd[i]) / float64(p.N)
+			return float64(p.Before+int64(p.PeerEnd[i])) / float64(p.Rows())
 		}),
 		{Def: def("ntile", "Number of the bucket when the partition is split into n", ex("SELECT max(r) FROM (SELECT ntile(2)"+in, "2")),
 			Overloads: []extension.WindowOverload{window(signature(int4), resultOf(int4), ntile)}},
@@ -96,9 +96,9 @@ func ntile(p *extension.Partition, args []*vec.Vector) (*vec.Vector, error) {
 	if n < 1 {
 		return nil, sqlerr.New("22014", "argument of ntile must be greater than zero")
 	}
-	size, larger := int64(p.N)/n, int64(p.N)%n // the first buckets have one row more
+	size, larger := p.Rows()/n, p.Rows()%n // the first buckets have one row more
 	return collect(int4, p.N, func(i int) (int32, bool) {
-		row := int64(i)
+		row := p.Before + int64(i)
 		if row < larger*(size+1) {
 			return int32(row/(size+1)) + 1, true
 		}
