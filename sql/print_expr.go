@@ -183,6 +183,11 @@ func (pr *printer) unary(e *Unary) {
 		pr.expr(e.Operand, precNot)
 	default:
 		pr.put(e.Op)
+		if inner, ok := e.Operand.(*Unary); ok && precedenceOf(inner) == prec {
+			pr.put(" ") // two signs side by side begin a comment, and brackets would count as nesting
+			pr.bare(inner)
+			return
+		}
 		pr.when(prec == precOperator, " ")
 		pr.expr(e.Operand, prec+1)
 	}
