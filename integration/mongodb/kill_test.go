@@ -1,18 +1,13 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +19,7 @@ import (
 	"github.com/tidemarkdb/tidemark/engine"
 	. "github.com/tidemarkdb/tidemark/integration/enginetest"
 	"github.com/tidemarkdb/tidemark/integration/mongotest"
+	"github.com/tidemarkdb/tidemark/integration/served"
 )
 
 const (
@@ -32,71 +28,6 @@ const (
 	initialBalance = 100
 	total          = clients * ownAccounts * initialBalance
 )
-
-// process is one flightsrv over a root.
-type process struct {
-	t            *testing.T
-	binary, root string
-	spill        string // what a killed server leaves there goes with the test
-	addr         string
-	cmd          *exec.Cmd
-	log          bytes.Buffer
-}
-
-func build(t *testing.T) string {
-	binary := filepath.Join(t.TempDir(), "flightsrv")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/tidemarkdb/tidemark/cmd/flightsrv").CombinedOutput(); err != nil {
-		t.Fatalf("building the server: %v\n%s", err, out)
-	}
-	return binary
-}
-
-func freeAddr(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-func (p *process) start() {
-	p.t.Helper()
-	p.cmd = exec.Command(p.binary, "serve", "--root", p.root, "--listen", p.addr, "--http", "", "--spill-dir", p.spill)
-	p.cmd.Stderr = &p.log
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	Until(p.t, "the server's answer", func() bool { _, err := p.try("SELECT 1"); return err == nil })
-}
-
-// kill ends the process as a crash does.
-func (p *process) kill() {
-	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(syscall.SIGKILL)
-		_ = p.cmd.Wait()
-		p.cmd = nil
-	}
-}
-
-func (p *process) try(sql string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var out, failure bytes.Buffer
-	client := exec.CommandContext(ctx, p.binary, "sql", "--addr", p.addr, "-c", sql)
-	client.Stdout, client.Stderr = &out, &failure
-	if err := client.Run(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, &failure)
-	}
-	return out.String(), nil
-}
-
-func (p *process) sql(sql string) {
-	p.t.Helper()
-	if _, err := p.try(sql); err != nil {
-		p.t.Fatalf("%s: %v\nserver log:\n%s", sql, err, p.log.String()[max(0, p.log.Len()-4000):])
-	}
-}
 
 // workload moves money between the accounts of each client in transactions.
 type workload struct {
@@ -191,14 +122,13 @@ func TestKills(t *testing.T) {
 	source.KeepImages("accounts")
 	work.prepare(t)
 
-	binary, root := build(t), t.TempDir()
-	pair := make([]*process, 2)
+	binary, root := served.Build(t), t.TempDir()
+	pair := make([]*served.Server, 2)
 	for i := range pair {
-		pair[i] = &process{t: t, binary: binary, root: root, spill: t.TempDir(), addr: freeAddr(t)}
-		t.Cleanup(pair[i].kill)
-		pair[i].start()
+		pair[i] = served.New(t, binary, root)
+		pair[i].Start()
 	}
-	pair[0].sql(fmt.Sprintf(`CREATE STREAM changes FROM MONGODB WITH (connection = '%s', database = '%s', collection = 'accounts');
+	pair[0].SQL(fmt.Sprintf(`CREATE STREAM changes FROM MONGODB WITH (connection = '%s', database = '%s', collection = 'accounts');
 		CREATE CDC TABLE accounts (_id BIGINT, balance BIGINT, version INTEGER, PRIMARY KEY (_id) NOT ENFORCED) WITH (cascade_interval = '1 second');
 		ALTER CDC TABLE accounts ATTACH STREAM changes; SET execution.cdc.append_max_read_ms = 100; ALTER CDC TABLE accounts RESUME`, source.URI, source.Name))
 	reading := Session(t, Open(t, engine.Options{Root: root, ReadOnly: true}))
@@ -228,7 +158,7 @@ func TestKills(t *testing.T) {
 }
 
 // takeTurns kills the process that ingests and lets the other resume until ctx ends; it returns the number of kills.
-func takeTurns(ctx context.Context, pair []*process, rng *rand.Rand, length time.Duration) int {
+func takeTurns(ctx context.Context, pair []*served.Server, rng *rand.Rand, length time.Duration) int {
 	for kills := 0; ; kills++ {
 		select {
 		case <-ctx.Done():
@@ -236,9 +166,9 @@ func takeTurns(ctx context.Context, pair []*process, rng *rand.Rand, length time
 		case <-time.After(time.Duration(rng.Int64N(int64(length)/6)) / 2):
 		}
 		victim, heir := pair[kills%2], pair[(kills+1)%2]
-		victim.kill()
-		heir.sql("SET execution.cdc.append_max_read_ms = 100; ALTER CDC TABLE accounts RESUME")
-		victim.start()
+		victim.Kill()
+		heir.SQL("SET execution.cdc.append_max_read_ms = 100; ALTER CDC TABLE accounts RESUME")
+		victim.Start()
 	}
 }
 
