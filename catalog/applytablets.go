@@ -52,23 +52,10 @@ func (e *Load) apply(d *draft) error {
 	d.forgetSet(t.Tablets)
 	b := t.Tablets.Edit()
 	b.Clear()
-	masks := map[tablet.ID]tablet.MaskRef{}
-	for _, m := range e.Masks {
-		masks[m.Staged] = m.Mask
-	}
 	for _, desc := range e.Tablets {
-		base := tablet.Base{Desc: desc}
-		if desc != nil {
-			base.Mask = masks[desc.ID]
-			delete(masks, desc.ID)
-		}
-		if err := b.AddBase(base); err != nil {
+		if err := b.AddBase(tablet.Base{Desc: desc}); err != nil {
 			return broken("load of %q: %w", t.Name, err)
 		}
-		d.retainMask(base.Mask)
-	}
-	for id := range masks {
-		return broken("load of %q: a mask is of tablet %s, which is not in it", t.Name, id)
 	}
 	if err := b.ReplaceRuns(nil, e.Runs); err != nil {
 		return broken("load of %q: %w", t.Name, err)

@@ -155,7 +155,6 @@ type Load struct {
 	Table    tablet.TableID `json:"table"`
 	Epoch    uint64         `json:"epoch"`
 	Tablets  []*tablet.Desc `json:"tablets,omitempty"`
-	Masks    []Adoption     `json:"masks,omitempty"` // of Tablets that have dead rows, named as Staged
 	Runs     []tablet.Run   `json:"runs,omitempty"`
 	Progress Progress       `json:"progress"`
 }

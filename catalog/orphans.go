@@ -75,19 +75,11 @@ func writtenFor(e Edit) (ids []tablet.ID) {
 			ids = append(ids, r.ID)
 		}
 	}
-	adoptions := func(of []Adoption) {
-		for _, a := range of {
-			if !a.Mask.IsZero() {
-				ids = append(ids, a.Mask.File)
-			}
-		}
-	}
 	switch e := e.(type) {
 	case *Append:
 		descs(e.Tablets...)
 	case *Load:
 		descs(e.Tablets...)
-		adoptions(e.Masks)
 		runs(e.Runs)
 	case *Modify:
 		bases(e.Add)
@@ -95,7 +87,11 @@ func writtenFor(e Edit) (ids []tablet.ID) {
 	case *Adopt:
 		bases(e.Written)
 		masks(e.Masks)
-		adoptions(e.Adopted)
+		for _, a := range e.Adopted {
+			if !a.Mask.IsZero() {
+				ids = append(ids, a.Mask.File)
+			}
+		}
 	case *ReplaceTablets:
 		bases(e.Add)
 		masks(e.Masks)

@@ -259,6 +259,9 @@ func (s *Session) describeStatement(ctx context.Context, snapshot *catalog.Snaps
 	case *sql.Show:
 		return texts(showColumns(t)...), nil, nil
 	case *sql.Describe:
+		if t.Summarize {
+			return texts(summarizeColumns...), nil, nil
+		}
 		return texts(describeColumns...), nil, nil
 	case *sql.Fetch:
 		if c := s.cursors[t.Cursor.Name]; c != nil && !t.Move {

@@ -38,6 +38,9 @@ func (s *Session) dispatch(ctx context.Context, statement sql.Statement, text st
 	case *sql.Show:
 		return s.show(ctx, t)
 	case *sql.Describe:
+		if t.Summarize {
+			return s.summarize(ctx, t)
+		}
 		return s.describe(ctx, t)
 	case *sql.Prepare:
 		return s.prepareStatement(ctx, t)

@@ -92,15 +92,6 @@ type Snapshot interface {
 	Close() error
 }
 
-// Unsettled is a Snapshot of a source that cannot read all rows as of one moment. Its rows can be of any moment from its
-// Position, at the time of this call, to that at which the last of them was read.
-type Unsettled interface {
-	Snapshot
-	// Settling reports whether a Stream from Position makes the rows those of one moment, and does so with its first
-	// boundary. It is asked once every part has been read.
-	Settling() bool
-}
-
 // Stream yields changes in the source's commit order. One goroutine calls Next; Ack may be called by another.
 type Stream interface {
 	// Next returns the next changes, waiting for some until ctx ends or wait has passed; then it returns nil, nil.

@@ -127,7 +127,9 @@ func arrayLengths() []*extension.ScalarFunc {
 		})),
 		immutable(also(def("cardinality", "Number of elements", ex("cardinality(ARRAY[1, 2])", "2")), "list_length", "array_size"), on(params(arrayParam), int4, listLength)),
 		immutable(also(def("array_get", "Element at a place from 1, NULL outside", ex("array_get(ARRAY[5, 6], 2)", "6"), ex("(ARRAY[5, 6])[1]", "5")), "list_extract", "list_element", "array_extract"),
-			bound(params(arrayParam, exact(int8)), bindArrayGet)),
+			bound(params(arrayParam, exact(int8)), bindArrayGet), on(signature(textT, int8), textT, boxed(textT, characterAt))),
+		immutable(def("range", "Numbers from a start, 0 when left out, up to an end that is left out", ex("range(3)", "{0,1,2}"), ex("range(1, 6, 2)", "{1,3,5}")),
+			rangeList(1), rangeList(2), rangeList(3)),
 		immutable(also(def("array_slice", "Elements of a range of places", ex("(ARRAY[1, 2, 3])[2:3]", "{2,3}")), "list_slice"),
 			arrays(params(arrayParam, exact(int8), exact(int8)), resultOfArg(0), func(_ *extension.Eval, args []vec.Value) (vec.Value, error) {
 				if args[0].Null || args[1].Null || args[2].Null {
@@ -138,7 +140,7 @@ func arrayLengths() []*extension.ScalarFunc {
 					return vec.Value{List: []vec.Value{}}, nil
 				}
 				return vec.Value{List: args[0].List[low-1 : high]}, nil
-			})),
+			}), on(signature(textT, int8, int8), textT, boxed(textT, charactersOf))),
 	}
 }
 

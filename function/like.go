@@ -367,6 +367,7 @@ func patternFunctions() []*extension.ScalarFunc {
 		immutable(def("!~~", "Not match a LIKE pattern", ex("'abc' NOT LIKE 'a%'", "f")), patternOverloads(likeCompiler(false), true)...),
 		immutable(def("~~*", "Match a LIKE pattern, ignoring case", ex("'ABC' ILIKE 'a%'", "t")), patternOverloads(likeCompiler(true), false)...),
 		immutable(def("!~~*", "Not match a LIKE pattern, ignoring case", ex("'ABC' NOT ILIKE 'a%'", "f")), patternOverloads(likeCompiler(true), true)...),
+		globOperator(),
 		immutable(def("similar_to_escape", "Regular expression of a SIMILAR TO pattern", ex("'abc' SIMILAR TO '(a|b)%'", "t")), escaping(1, similarRegex)),
 		immutable(def("like_escape", "LIKE pattern with a backslash as its escape character", ex("'a%' LIKE 'a#%' ESCAPE '#'", "t")), escaping(0, likeEscape)),
 		immutable(def("~*", "Match a regular expression, ignoring case", ex("'ABC' ~* 'b'", "t")), regexOperators(true, false)...),

@@ -7,9 +7,6 @@
 // one window is written the next is read. A window ends at the first transaction boundary after its time or row
 // limit ([Pacing]); one that outgrows its memory budget is written in parts that commit together.
 //
-// Where the rows of a snapshot are of several moments ([extension.Unsettled]), the load takes in the changes up to the
-// first boundary of the stream before it commits.
-//
 // A failure marked permanent, or one that exhausts its [Budget], ends the attachment in state error with a durable
 // reason, followed by the final drain of what was staged. Other failures are retried from the committed position.
 //

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -47,58 +45,22 @@ func (w *Worker) loadOnce(ctx context.Context, source extension.Source, table *c
 	if err != nil {
 		return 0, 0, err
 	}
-	loaded := &appender{worker: w, written: written{parts: descs, lastSeq: lastSeq, merge: &merging{dead: map[tablet.ID]*roaring.Bitmap{}, alone: true}}}
-	runs, err := w.Store.IndexTablets(ctx, table, descs, func(id tablet.ID, row uint32) { add(loaded.merge.dead, id, row) })
+	descs, runs, err := w.Store.IndexTablets(ctx, table, descs)
 	if err != nil {
 		return 0, 0, &applyError{err}
+	}
+	for _, d := range descs {
+		rows += d.Rows
 	}
 	position := snapshot.Position()
-	if u, ok := snapshot.(extension.Unsettled); ok && u.Settling() {
-		if position, err = w.settle(ctx, source, position, table, loaded); err != nil {
-			return 0, 0, err
-		}
-	}
-	edit := &catalog.Load{
-		Table: w.Table, Epoch: w.Epoch, Runs: runs,
-		Progress: catalog.Progress{Position: position, PositionText: w.Def.FormatPosition(position), LastSeq: loaded.lastSeq},
-	}
-	added, err := loaded.liveParts(ctx, w.Table)
+	_, err = w.commit(ctx, &catalog.Load{
+		Table: w.Table, Epoch: w.Epoch, Tablets: descs, Runs: runs,
+		Progress: catalog.Progress{Position: position, PositionText: w.Def.FormatPosition(position), LastSeq: lastSeq},
+	})
 	if err != nil {
 		return 0, 0, &applyError{err}
 	}
-	for _, b := range added {
-		edit.Tablets = append(edit.Tablets, b.Desc)
-		if !b.Mask.IsZero() {
-			edit.Masks = append(edit.Masks, catalog.Adoption{Staged: b.ID, Mask: b.Mask})
-		}
-		rows += b.Live()
-	}
-	_, err = w.commit(ctx, edit)
-	if err != nil {
-		return 0, 0, &applyError{err}
-	}
-	return rows, int64(len(edit.Tablets)), nil
-}
-
-// settle merges the changes up to the first boundary into what was loaded, so that the load shows the rows of one moment,
-// and returns where that is. What outgrows the memory budget is written in parts.
-func (w *Worker) settle(ctx context.Context, source extension.Source, from extension.Position, table *catalog.Table, into *appender) (extension.Position, error) {
-	changes, err := source.Stream(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	defer changes.Close()
-	write := func(p piece) error { return into.write(ctx, p) }
-	win := &window{columns: table.Columns, key: tablestore.Places(table, table.MergeKey)}
-	for !win.moved {
-		if _, err := w.current(); err != nil {
-			return nil, err
-		}
-		if err := w.readWindow(ctx, changes, win, time.Now(), write); err != nil {
-			return nil, err
-		}
-	}
-	return win.position, write(piece{win, time.Now(), false, false})
+	return rows, int64(len(descs)), nil
 }
 
 // copyParts reads the parts of the snapshot side by side; each reader writes tablets of its own. lastSeq is the number of

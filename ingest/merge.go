@@ -20,13 +20,11 @@ import (
 type merging struct {
 	keys maskindex.Keys                // of every change since the last truncation
 	dead map[tablet.ID]*roaring.Bitmap // rows of parts that later parts supersede
-
-	alone bool // the parts will be all of the table: its rows are not looked for, so keys stays empty
 }
 
 // clone returns a copy that more parts merged do not change.
 func (m *merging) clone() *merging {
-	out := &merging{alone: m.alone, keys: maskindex.Keys{Hi: slices.Clip(m.keys.Hi), Lo: slices.Clip(m.keys.Lo)}}
+	out := &merging{keys: maskindex.Keys{Hi: slices.Clip(m.keys.Hi), Lo: slices.Clip(m.keys.Lo)}}
 	if m.dead != nil {
 		out.dead = make(map[tablet.ID]*roaring.Bitmap, len(m.dead))
 		for id, rows := range m.dead {
@@ -40,7 +38,7 @@ func (m *merging) clone() *merging {
 func (a *appender) mergeRows(ctx context.Context, table *catalog.Table, rows *sealed) error {
 	w, m := a.worker, a.merge
 	if rows.truncated {
-		*m = merging{alone: m.alone}
+		*m = merging{}
 	}
 	if rows.batch.N == 0 {
 		return nil
@@ -54,10 +52,8 @@ func (a *appender) mergeRows(ctx context.Context, table *catalog.Table, rows *se
 			return &applyError{err}
 		}
 	}
-	if !m.alone {
-		m.keys.Hi = append(m.keys.Hi, rows.keys.Hi...)
-		m.keys.Lo = append(m.keys.Lo, rows.keys.Lo...)
-	}
+	m.keys.Hi = append(m.keys.Hi, rows.keys.Hi...)
+	m.keys.Lo = append(m.keys.Lo, rows.keys.Lo...)
 	live := liveRows(rows)
 	if len(live) == 0 {
 		return nil
@@ -148,19 +144,17 @@ func (a *appender) mergeEdit(ctx context.Context, table *catalog.Table, progress
 	if err := w.Store.ChangeMasks(ctx, edit, masks); err != nil {
 		return nil, err
 	}
-	var err error
-	edit.Add, err = a.liveParts(ctx, edit.Table)
-	return edit, err
+	return edit, a.addParts(ctx, edit)
 }
 
-// liveParts returns the parts with what is left of them.
-func (a *appender) liveParts(ctx context.Context, table tablet.TableID) ([]tablet.Base, error) {
+// addParts adds the parts with what is left of them.
+func (a *appender) addParts(ctx context.Context, edit *catalog.Modify) error {
 	var write []tablestore.TabletMask
-	var live []tablet.Base
+	var add []*tablet.Desc
 	for _, d := range a.parts {
 		mask, err := maskindex.NewMask(a.merge.dead[d.ID], uint32(d.Rows))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if mask.All() {
 			continue
@@ -168,14 +162,14 @@ func (a *appender) liveParts(ctx context.Context, table tablet.TableID) ([]table
 		if !mask.None() {
 			write = append(write, tablestore.TabletMask{Tablet: d.ID, Mask: mask})
 		}
-		live = append(live, tablet.Base{Desc: d})
+		add = append(add, d)
 	}
-	refs, err := a.worker.Store.WriteMasks(ctx, table, write)
+	refs, err := a.worker.Store.WriteMasks(ctx, edit.Table, write)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range live {
-		live[i].Mask = refs[live[i].ID]
+	for _, d := range add {
+		edit.Add = append(edit.Add, tablet.Base{Desc: d, Mask: refs[d.ID]})
 	}
-	return live, nil
+	return nil
 }

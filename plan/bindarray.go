@@ -18,7 +18,15 @@ func (x *exprBinder) subscript(e *sql.Subscript) Expr {
 	case vec.JSON:
 		return x.scalar("->", []Expr{arg, index}, e.Pos)
 	}
-	return x.scalar("array_get", []Expr{arg, index}, e.Pos)
+	return x.scalar("array_get", []Expr{x.sliceable(arg), index}, e.Pos)
+}
+
+// sliceable makes a literal without a type text, of which subscripts are characters as in DuckDB.
+func (x *exprBinder) sliceable(e Expr) Expr {
+	if c, ok := e.(*Const); ok && unknown(e) && !c.Value.Null {
+		return x.b.settle(e)
+	}
+	return e
 }
 
 // slice binds x[low:high]; an open end lies as far out as places go.
@@ -29,5 +37,5 @@ func (x *exprBinder) slice(e *sql.Slice) Expr {
 		}
 		return x.expr(e)
 	}
-	return x.scalar("array_slice", []Expr{x.expr(e.Operand), end(e.Low, 1), end(e.High, math.MaxInt64)}, e.Pos)
+	return x.scalar("array_slice", []Expr{x.sliceable(x.expr(e.Operand)), end(e.Low, 1), end(e.High, math.MaxInt64)}, e.Pos)
 }

@@ -30,6 +30,8 @@ func (b *binder) castArgs(args []Expr, types []vec.Type, pos int) []Expr {
 func (x *exprBinder) call(e *sql.FuncCall) Expr {
 	name := x.functionName(e)
 	switch {
+	case x.columns != nil && name == "columns":
+		return x.ref(*x.columns, x.scope, e.Pos)
 	case e.Over != nil:
 		return x.windowCall(name, e)
 	case name == "grouping":

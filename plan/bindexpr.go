@@ -22,10 +22,25 @@ type exprBinder struct {
 	inAggregate  bool
 	inWindow     bool
 	aliases      map[string]Expr                 // select list aliases usable here, weaker than columns
+	written      []sql.SelectItem                // the select list where it is not bound yet: its aliases are usable too
+	columns      *Col                            // what COLUMNS stands for
 	check        func(c Col, at *scope, pos int) // sees every column reference
 }
 
-func (x *exprBinder) alias(name string) Expr { return x.aliases[name] }
+// alias binds a name of the select list, nil when there is none.
+func (x *exprBinder) alias(name string) Expr {
+	if e := x.aliases[name]; e != nil {
+		return e
+	}
+	for _, item := range x.written {
+		if item.Alias.Name == name {
+			inner := *x
+			inner.written = nil // an alias does not stand on another
+			return inner.expr(item.Expr)
+		}
+	}
+	return nil
+}
 
 // expr binds e. Its type may still be unknown: see settle.
 func (x *exprBinder) expr(e sql.Expr) Expr {

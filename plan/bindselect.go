@@ -53,7 +53,7 @@ func (b *binder) selectBlock(sel *sql.Select, q *sql.Query, outer *scope) result
 	}
 	if sel.Where != nil {
 		x := s.binder("WHERE")
-		x.block = nil
+		x.block, x.written = nil, sel.Items
 		s.node = &Filter{Input: s.node, Conditions: conjuncts(nil, x.condition(sel.Where))}
 	}
 	s.bindItems()
@@ -82,6 +82,10 @@ func (s *selectBinder) bindItems() {
 	for _, item := range s.sel.Items {
 		if star, ok := item.Expr.(*sql.Star); ok {
 			s.expandStar(x, star)
+			continue
+		}
+		if call := columnsCall(item.Expr); call != nil {
+			s.expandColumns(x, item, call)
 			continue
 		}
 		name, alias := item.Alias.Name, item.Alias.Name != ""

@@ -238,11 +238,12 @@ type Load struct {
 	Pos    int
 }
 
-// Describe is DESCRIBE table or DESCRIBE query.
+// Describe is DESCRIBE table or DESCRIBE query, or SUMMARIZE of either.
 type Describe struct {
-	Table Name // empty with Query
-	Query QueryExpr
-	Pos   int
+	Table     Name // empty with Query
+	Query     QueryExpr
+	Summarize bool
+	Pos       int
 }
 
 // MaintainKind is what a [Maintain] statement does.

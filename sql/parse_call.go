@@ -7,13 +7,26 @@ func (p *parser) call(pos int, name Name) *FuncCall {
 	c := &FuncCall{Name: name, Pos: pos}
 	at := p.open("(")
 	switch {
+	case p.atSymbol("*") && name.Last().Name == "columns":
+		star := &Star{Pos: p.pos()}
+		p.advance()
+		p.starModifiers(star)
+		c.Args = []Arg{{Value: star}}
 	case p.acceptSymbol("*"):
 		c.Star = true
 	case !p.atSymbol(")"):
 		if !p.accept("all") {
 			c.Distinct = p.accept("distinct")
 		}
-		p.list(func() { c.Args = append(c.Args, p.arg()) }, p.atClose)
+		p.list(func() {
+			if takesLambda[name.Last().Name] {
+				if l := p.lambda(); l != nil {
+					c.Args = append(c.Args, Arg{Value: l})
+					return
+				}
+			}
+			c.Args = append(c.Args, p.arg())
+		}, p.atClose)
 		c.OrderBy = p.orderBy()
 		c.NullsMode = p.nullsMode()
 	}

@@ -97,10 +97,14 @@ func (p *parser) infixPrecedence() precedence {
 		return precRange
 	case "not":
 		switch next := p.peek(1); next.word {
-		case "between", "in", "like", "ilike", "similar":
+		case "between", "in", "like", "ilike", "similar", "glob":
 			if next.kind == tokenWord {
 				return precRange
 			}
+		}
+	case "glob":
+		if k := p.peek(1).kind; k == tokenString || k == tokenParam {
+			return precRange
 		}
 	case "at":
 		if p.peekIs(1, "time") || p.peekIs(1, "local") {
@@ -230,6 +234,12 @@ func (p *parser) rangeTest(left Expr, pos int) Expr {
 		return b
 	case p.accept("in"):
 		return p.in(left, not, pos)
+	case p.accept("glob"):
+		e := Expr(&Binary{Op: "~~~", Left: left, Right: p.exprAt(precRange + 1), Pos: pos})
+		if not {
+			e = &Unary{Op: "NOT", Operand: e, Pos: pos}
+		}
+		return e
 	case p.accept("overlaps"):
 		return &FuncCall{Name: Name{{Name: "overlaps", Pos: pos}}, Args: []Arg{{Value: left}, {Value: p.exprAt(precRange + 1)}}, Pos: pos}
 	}

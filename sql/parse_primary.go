@@ -68,6 +68,11 @@ func (p *parser) array(pos int) Expr {
 	if !p.atSymbol("]") {
 		a.Elems = p.exprs()
 	}
+	if p.at("for") && len(a.Elems) == 1 {
+		e := p.comprehension(a.Elems[0], pos)
+		p.close("]", at)
+		return e
+	}
 	p.close("]", at)
 	return a
 }

@@ -314,7 +314,12 @@ func (p *parser) selectItem() SelectItem {
 		star := &Star{Pos: p.pos()}
 		p.advance()
 		p.starModifiers(star)
-		return SelectItem{Expr: star}
+		return SelectItem{Expr: p.starPattern(star)}
+	}
+	if k := p.tok().kind; (k == tokenWord || k == tokenQuoted) && p.peekSymbol(1, ":") { // name: expr, as DuckDB has it
+		alias := p.label()
+		p.advance()
+		return SelectItem{Expr: p.expr(), Alias: alias}
 	}
 	item := SelectItem{Expr: p.expr()}
 	if star, ok := item.Expr.(*Star); ok {

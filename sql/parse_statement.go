@@ -22,7 +22,7 @@ func init() { // the readers refer back to the map through EXPLAIN and PREPARE
 		"execute": (*parser).execute, "explain": (*parser).explain, "insert": (*parser).withData,
 		"load": (*parser).load, "merge": (*parser).withData, "pragma": (*parser).pragma, "prepare": (*parser).prepare, "release": (*parser).release,
 		"reset": (*parser).reset, "rollback": (*parser).rollback, "savepoint": (*parser).savepoint, "set": (*parser).set,
-		"show": (*parser).show, "start": (*parser).begin, "truncate": (*parser).truncate, "update": (*parser).withData,
+		"show": (*parser).show, "start": (*parser).begin, "summarize": (*parser).describe, "truncate": (*parser).truncate, "update": (*parser).withData,
 		"use": (*parser).use, "vacuum": (*parser).maintain, "with": (*parser).withData,
 	}
 }
@@ -174,7 +174,7 @@ func (p *parser) load() Statement {
 }
 
 func (p *parser) describe() Statement {
-	s := &Describe{Pos: p.pos()}
+	s := &Describe{Pos: p.pos(), Summarize: p.at("summarize")}
 	p.advance()
 	if p.atQuery(0) && !p.at("table") || p.atSymbol("(") {
 		s.Query = p.query()

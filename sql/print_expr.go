@@ -36,6 +36,8 @@ func precedenceOf(e Expr) precedence {
 		return precRange
 	case *Collate:
 		return precCollate
+	case *Lambda:
+		return precLowest
 	case *Subscript, *Slice, *Field:
 		return precPostfix
 	case *Star:
@@ -150,6 +152,11 @@ func (pr *printer) operator(e Expr) {
 			pr.expr(e.Array, precLowest)
 			pr.put(")")
 		}
+	case *Lambda:
+		pr.put("(")
+		pr.commas(len(e.Params), func(i int) { pr.ident(e.Params[i]) })
+		pr.put(") -> ")
+		pr.expr(e.Body, precLowest)
 	case *Collate:
 		pr.expr(e.Operand, precCollate)
 		pr.put(" COLLATE ")

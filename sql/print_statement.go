@@ -245,7 +245,7 @@ func (pr *printer) service(s Statement) {
 		pr.string(s.Source)
 		pr.alias(TableAlias{Name: s.Name})
 	case *Describe:
-		pr.put("DESCRIBE ")
+		pr.put(map[bool]string{false: "DESCRIBE ", true: "SUMMARIZE "}[s.Summarize])
 		pr.name(s.Table)
 		if s.Query != nil {
 			pr.query(s.Query)

@@ -192,6 +192,8 @@ func (v visitor) ofExpr(e Expr) {
 		v.expr(e.Else)
 	case *Cast:
 		v.expr(e.Operand)
+	case *Lambda:
+		v.expr(e.Body)
 	case *Collate:
 		v.expr(e.Operand)
 	case *Subscript:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/maskindex"
 	"github.com/tidemarkdb/tidemark/tablet"
@@ -82,22 +84,62 @@ func keyFilesOf(t *catalog.Table) []keyFile {
 
 // IndexTablets merges the sidecars of the tablets of a load into a run, so that the first appends find one key file
 // however many tablets there are. Rows of one key in several tablets are versions of one row, of which the last tablet's
-// is in force: superseded is told of the others.
-func (s *Store) IndexTablets(ctx context.Context, t *catalog.Table, descs []*tablet.Desc, superseded func(id tablet.ID, row uint32)) ([]tablet.Run, error) {
+// is in force: tablets with others are written anew without them. It returns the tablets to commit.
+func (s *Store) IndexTablets(ctx context.Context, t *catalog.Table, descs []*tablet.Desc) ([]*tablet.Desc, []tablet.Run, error) {
 	if len(descs) < 2 {
-		return nil, nil
+		return descs, nil, nil
 	}
+	older := map[tablet.ID]*roaring.Bitmap{}
+	run, err := s.indexTablets(ctx, t, descs, func(p maskindex.Position) {
+		rows := older[tablet.ID(p.Tablet)]
+		if rows == nil {
+			rows = roaring.New()
+			older[tablet.ID(p.Tablet)] = rows
+		}
+		rows.Add(p.Row)
+	})
+	if err != nil || len(older) == 0 {
+		return descs, []tablet.Run{run}, err
+	}
+	left := make([]*tablet.Desc, 0, len(descs))
+	for _, d := range descs {
+		if rows := older[d.ID]; rows != nil {
+			if d, err = s.without(ctx, t, d, rows); err != nil {
+				return nil, nil, err
+			}
+		}
+		if d != nil {
+			left = append(left, d)
+		}
+	}
+	run, err = s.indexTablets(ctx, t, left, nil)
+	return left, []tablet.Run{run}, err
+}
+
+func (s *Store) indexTablets(ctx context.Context, t *catalog.Table, descs []*tablet.Desc, superseded func(maskindex.Position)) (tablet.Run, error) {
 	inputs := make([]string, len(descs))
 	for i, d := range descs {
 		inputs[i] = d.SidecarPath(t.ID)
 	}
-	run, err := s.mergeKeyFiles(ctx, t.ID, inputs, maskindex.MergeOptions{
-		Superseded: func(p maskindex.Position) { superseded(tablet.ID(p.Tablet), p.Row) },
-	})
+	return s.mergeKeyFiles(ctx, t.ID, inputs, maskindex.MergeOptions{Superseded: superseded})
+}
+
+// without writes a tablet anew without some of its rows; nil when none is left.
+func (s *Store) without(ctx context.Context, t *catalog.Table, d *tablet.Desc, rows *roaring.Bitmap) (*tablet.Desc, error) {
+	mask, err := maskindex.NewMask(rows, uint32(d.Rows))
+	if err != nil || mask.All() {
+		return nil, err
+	}
+	columns := Columns(t)
+	batches, err := s.readTablet(ctx, t.ID, d, columns, ScanMask(mask))
 	if err != nil {
 		return nil, err
 	}
-	return []tablet.Run{run}, nil
+	batch, err := Concat(columns, batches)
+	if err != nil {
+		return nil, err
+	}
+	return s.Write(ctx, t, Rows{Batch: batch}, 0)
 }
 
 func (s *Store) mergeKeyFiles(ctx context.Context, table tablet.TableID, paths []string, options maskindex.MergeOptions) (tablet.Run, error) {

@@ -5,8 +5,7 @@
 //
 // A snapshot notes the cluster's operation time, then reads ranges of _id side by side, each from the index in its
 // order, so that a document is read once whatever writers do. The stream begins after that time. What it repeats of the
-// changes made during the copy it delivers as one unit, which the load takes in before it is committed: readers of the
-// table see the collection as of one moment.
+// changes made during the copy it delivers as one unit, so that readers of the table never see a document go back.
 //
 // A position is a resume token, or before the first one the operation time, with the collection's UUID. Nothing is kept
 // at the source for a stream; the oplog must reach back to the position.

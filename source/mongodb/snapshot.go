@@ -139,13 +139,6 @@ func (s *snapshot) Position() extension.Position {
 	return at.encode()
 }
 
-// Settling implements extension.Unsettled: documents are read while writers go on.
-func (s *snapshot) Settling() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return compareTime(s.ended, s.began) > 0
-}
-
 func (s *snapshot) Parts() int { return len(s.bounds) + 1 }
 
 func (s *snapshot) Read(ctx context.Context, part int, fn func(*vec.Batch) error) error {

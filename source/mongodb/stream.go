@@ -259,14 +259,13 @@ func (s *stream) endOfAnswer() {
 	if s.last.transaction && s.held && compareTime(at, s.last.time) == 0 && !drained {
 		return
 	}
-	settled := s.whole != bson.Timestamp{}
-	if settled {
+	if s.whole != (bson.Timestamp{}) {
 		if compareTime(at, s.whole) < 0 || compareTime(at, s.whole) == 0 && !drained {
 			return
 		}
 		s.whole = bson.Timestamp{}
 	}
-	if s.held || settled {
+	if s.held {
 		s.boundary(token, at)
 		return
 	}

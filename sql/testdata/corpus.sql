@@ -175,3 +175,10 @@ FETCH PRIOR FROM c
 CLOSE c
 CLOSE ALL
 SELECT position('b' IN 'abc'), position((a = b) IN c)
+SELECT list_transform(l, x -> x + 1), list_filter(l, (x, i) -> x > i), list_reduce(l, lambda a, b: a + b), j -> 'a'
+SELECT [x + 1 FOR x IN l IF x > 1], [x, y]
+SELECT COLUMNS(*), COLUMNS(* EXCLUDE (a)), min(COLUMNS('a')), COLUMNS(c -> c LIKE 'a%'), * NOT LIKE 'b%' FROM t
+SELECT a GLOB 'x*' AND b NOT GLOB ?, a glob FROM t
+SELECT x: 1, "y": a::int FROM t
+SUMMARIZE t
+SUMMARIZE SELECT 1
