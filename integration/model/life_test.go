@@ -369,15 +369,17 @@ func (l *life) look() {
 	if !l.compare(i, s, acked) {
 		s.Close()
 	}
-	for _, p := range l.pins {
+	l.pins = slices.DeleteFunc(l.pins, func(p pinned) bool {
 		got, err := enginetest.Try(p.session, "SELECT * FROM "+p.table)
 		if err != nil && (l.faulty || l.crashed()) {
-			continue
+			p.session.Close() // the error failed the transaction
+			return true
 		}
 		if slices.Sort(got); err != nil || !slices.Equal(got, p.rows) {
 			l.failf("a transaction on engine %d read %d rows and now %d others: %v", p.engine, len(p.rows), len(got), err)
 		}
-	}
+		return false
+	})
 	if len(l.pins) > 3 {
 		l.pins[0].session.Close()
 		l.pins = l.pins[1:]
