@@ -297,6 +297,6 @@ func (s *Session) eval(ctx context.Context) *extension.Eval {
 	return &extension.Eval{
 		Objects:   s.objects(snapshot),
 		Sequences: &sessionSequences{ctx: ctx, session: s, snapshot: snapshot, path: s.searchPath()},
-		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Seed: s.random.seed, Setting: s.setting, User: s.user, Database: Database, Schema: schema,
+		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Seed: s.random.seed, Setting: s.Setting, User: s.user, Database: Database, Schema: schema,
 	}
 }

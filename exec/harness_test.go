@@ -97,7 +97,7 @@ func (s memStats) Column(int) plan.ColumnStatistics { return plan.ColumnStatisti
 func testEval() *extension.Eval {
 	return &extension.Eval{
 		Ctx: context.Background(), Now: time.Unix(1_700_000_000, 0), Zone: time.UTC,
-		Random: rand.New(rand.NewPCG(1, 2)).Uint64, Setting: func(string) string { return "" },
+		Random: rand.New(rand.NewPCG(1, 2)).Uint64, Setting: func(string) (string, error) { return "", nil },
 		User: "tester", Database: "test", Schema: "public",
 	}
 }

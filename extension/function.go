@@ -68,11 +68,11 @@ type Argument struct {
 // Eval is what a kernel may use beside its arguments. One Eval serves one worker of one statement.
 type Eval struct {
 	Ctx       context.Context
-	Now       time.Time           // start of the transaction: now(), current_date
-	Zone      *time.Location      // the session's time zone
-	Random    func() uint64       // uniform; seeded per session by setseed
-	Seed      func(float64)       // what setseed does: Random begins anew from it; nil where it cannot
-	Setting   func(string) string // a session setting by name, "" when unset
+	Now       time.Time                         // start of the transaction: now(), current_date
+	Zone      *time.Location                    // the session's time zone
+	Random    func() uint64                     // uniform; seeded per session by setseed
+	Seed      func(float64)                     // what setseed does: Random begins anew from it; nil where it cannot
+	Setting   func(name string) (string, error) // a session setting by its name in lower case; nil where there are none
 	User      string
 	Database  string
 	Schema    string    // the first schema of the search path

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -124,6 +125,16 @@ func arrayLengths() []*extension.ScalarFunc {
 				return null(), nil
 			}
 			return vec.IntValue(int4, n), nil
+		})),
+		immutable(def("array_dims", "Bounds of the dimensions as text; NULL when empty", ex("array_dims(ARRAY[[1, 2, 3], [4, 5, 6]])", "[1:2][1:3]")), strictArrays(params(arrayParam), resultOf(textT), func(args []vec.Value) (vec.Value, error) {
+			out := ""
+			for v := args[0]; v.Type.ID == vec.Array && len(v.List) > 0; v = v.List[0] {
+				out += fmt.Sprintf("[1:%d]", len(v.List))
+			}
+			if out == "" {
+				return null(), nil
+			}
+			return vec.StringValue(textT, out), nil
 		})),
 		immutable(also(def("cardinality", "Number of elements", ex("cardinality(ARRAY[1, 2])", "2")), "list_length", "array_size"), on(params(arrayParam), int4, listLength)),
 		immutable(also(def("array_get", "Element at a place from 1, NULL outside", ex("array_get(ARRAY[5, 6], 2)", "6"), ex("(ARRAY[5, 6])[1]", "5")), "list_extract", "list_element", "array_extract"),

@@ -10,7 +10,7 @@ import (
 )
 
 func formatFunctions() []*extension.ScalarFunc {
-	toChar := stable(def("to_char", "Text of a moment, interval or number by a template", ex("to_char(timestamp '2024-03-17 15:20:30', 'YYYY-MM-DD HH12:MI PM')", "2024-03-17 03:20 PM"), ex("to_char(1234.5, '9,999.99')", " 1,234.50")))
+	toChar := stable(def("to_char", "Text of a moment, interval or number by a template", ex("to_char(timestamp '2024-03-17 15:20:30', 'YYYY-MM-DD HH12:MI PM')", "2024-03-17 03:20 PM"), ex("to_char(1234.5, '9,999.99')", " 1,234.50"), ex("to_char(485, 'FMRN')", "CDLXXXV")))
 	strf := stable(def("strftime", "Text of a moment by a format of % codes", ex("strftime(timestamp '2024-03-17 15:20:30', '%Y-%m-%d %H:%M')", "2024-03-17 15:20")))
 	for _, t := range []vec.Type{dateT, stampT, stampTZ, intervalT} {
 		toChar.Overloads = append(toChar.Overloads, on(signature(t, textT), textT, formatMoments(appendTemplate)))

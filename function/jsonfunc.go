@@ -40,11 +40,13 @@ func jsonFamily() family {
 			in := textsOf(c.args[0])
 			return toText(jsonT, func(_ *call, dst []byte, i int) ([]byte, error) { return stripNulls(dst, in.at(i)), nil })(c)
 		})),
-		stable(also(def("to_json", "Value as JSON", ex("to_json('a'::text)", `"a"`)), "to_jsonb", "row_to_json", "array_to_json"), bound(params(anyParam), func([]extension.Argument) (vec.Type, body, error) {
+		stable(also(def("to_json", "Value as JSON", ex("to_json('a'::text)", `"a"`)), "to_jsonb", "row_to_json"), bound(params(anyParam), func([]extension.Argument) (vec.Type, body, error) {
 			return jsonT, toText(jsonT, func(c *call, dst []byte, i int) ([]byte, error) {
 				return appendJSON(dst, c.args[0].Value(i), c.ev.Zone), nil
 			}), nil
 		})),
+		stable(def("array_to_json", "Array as JSON; with TRUE each element is on a line of its own", ex("array_to_json(ARRAY[1, 2])", "[1,2]")),
+			on(optional(params(arrayParam, exact(boolT)), 1), jsonT, arrayToJSON)),
 		stable(also(def("json_build_array", "JSON array of the arguments", ex("json_build_array(1, 'a', NULL)", `[1, "a", null]`)), "jsonb_build_array", "json_array"),
 			arrays(variadicFromNone(anyParam), resultOf(jsonT), func(ev *extension.Eval, args []vec.Value) (vec.Value, error) {
 				out := []byte{'['}
@@ -72,6 +74,23 @@ func jsonFamily() family {
 // variadicFromNone takes any number of arguments, none included.
 func variadicFromNone(p extension.Param) extension.Signature {
 	return optional(variadic(params(p)), 1)
+}
+
+func arrayToJSON(c *call) (*vec.Vector, error) {
+	return toText(jsonT, func(c *call, dst []byte, i int) ([]byte, error) {
+		array := c.args[0].Value(i)
+		if len(c.args) == 1 || c.args[1].Value(i).I == 0 {
+			return appendJSON(dst, array, c.ev.Zone), nil
+		}
+		dst = append(dst, '[')
+		for k, element := range array.List {
+			if k > 0 {
+				dst = append(dst, ",\n "...)
+			}
+			dst = appendJSON(dst, element, c.ev.Zone)
+		}
+		return append(dst, ']'), nil
+	})(c)
 }
 
 func jsonKeys(all bool) extension.ScalarOverload {

@@ -280,16 +280,15 @@ func likeCompiler(fold bool) func(pattern, escape string) (likePattern, error) {
 	}
 }
 
-// similarRegex turns a pattern of SIMILAR TO into a regular expression of the whole string. Escaped quotes around
-// parts of a pattern are not supported.
+// similarRegex turns a pattern of SIMILAR TO into a regular expression of the whole string. The part between
+// two escaped double quotes is its group, before which as little as can be is matched.
 func similarRegex(pattern, escape string) (string, error) {
 	esc, err := escapeRune(escape)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("^(?:")
-	class := false
+	class, separators := false, 0
 	runes := []rune(pattern)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
@@ -297,6 +296,11 @@ func similarRegex(pattern, escape string) (string, error) {
 		case esc != 0 && r == esc:
 			if i++; i < len(runes) {
 				switch c := runes[i]; {
+				case c == '"' && !class:
+					if separators++; separators > 2 {
+						return "", sqlerr.New("2200C", "SQL regular expression may not contain more than two escape-double-quote separators")
+					}
+					b.WriteString([]string{")(", ")(?:"}[separators-1])
 				case esc == '\\' && strings.ContainsRune("wWdDsS", c): // a class of characters, as in PostgreSQL
 					b.WriteString(`\` + string(c))
 				default:
@@ -322,8 +326,10 @@ func similarRegex(pattern, escape string) (string, error) {
 			b.WriteRune(r)
 		}
 	}
-	b.WriteString(")$")
-	return b.String(), nil
+	if separators > 0 {
+		return "^(?U:" + b.String() + ")$", nil
+	}
+	return "^(?:" + b.String() + ")$", nil
 }
 
 // likeEscape rewrites a LIKE pattern whose escape character is another to one with a backslash.
@@ -363,8 +369,8 @@ func escaping(optionalEscape int, f func(pattern, escape string) (string, error)
 
 func patternFunctions() []*extension.ScalarFunc {
 	return []*extension.ScalarFunc{
-		immutable(def("~~", "Match a LIKE pattern", ex("'abc' LIKE 'a%'", "t")), patternOverloads(likeCompiler(false), false)...),
-		immutable(def("!~~", "Not match a LIKE pattern", ex("'abc' NOT LIKE 'a%'", "f")), patternOverloads(likeCompiler(false), true)...),
+		immutable(def("~~", "Match a LIKE pattern", ex("'abc' LIKE 'a%'", "t")), append(patternOverloads(likeCompiler(false), false), likeBytes(false))...),
+		immutable(def("!~~", "Not match a LIKE pattern", ex("'abc' NOT LIKE 'a%'", "f")), append(patternOverloads(likeCompiler(false), true), likeBytes(true))...),
 		immutable(def("~~*", "Match a LIKE pattern, ignoring case", ex("'ABC' ILIKE 'a%'", "t")), patternOverloads(likeCompiler(true), false)...),
 		immutable(def("!~~*", "Not match a LIKE pattern, ignoring case", ex("'ABC' NOT ILIKE 'a%'", "f")), patternOverloads(likeCompiler(true), true)...),
 		globOperator(),

@@ -2,6 +2,7 @@ package function
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -24,7 +25,8 @@ func integerFunctions() []*extension.ScalarFunc {
 				}
 				return int32(g), err
 			})),
-			on(signature(int8, int8), int8, try2(int8, gcdInts))),
+			on(signature(int8, int8), int8, try2(int8, gcdInts)),
+			decimalOp(modType, divisors)),
 		immutable(def("lcm", "Least common multiple", ex("lcm(4, 6)", "12")),
 			on(signature(int4, int4), int4, try2(int4, func(a, b int32) (int32, error) {
 				m, err := lcmInts(int64(a), int64(b))
@@ -33,7 +35,8 @@ func integerFunctions() []*extension.ScalarFunc {
 				}
 				return int32(m), nil
 			})),
-			on(signature(int8, int8), int8, try2(int8, lcmInts))),
+			on(signature(int8, int8), int8, try2(int8, lcmInts)),
+			decimalOp(multipleType, multiples)),
 		immutable(def("factorial", "Product of the whole numbers up to n", ex("factorial(5)", "120")),
 			on(signature(int8), vec.DecimalType(vec.MaxPrecision, 0), try1(vec.DecimalType(vec.MaxPrecision, 0), factorial))),
 		immutable(def("bit_count", "Number of bits set", ex("bit_count(7)", "3")),
@@ -88,6 +91,28 @@ func quotients(a, b, r vec.Type) body {
 		num, den := rescaleBig(x, max(up, 0)), rescaleBig(y, max(-up, 0))
 		return fromBig(num.Quo(num, den))
 	}))
+}
+
+func divisors(a, b, r vec.Type) body {
+	return wideOp(r, func(x, y vec.Int128) (vec.Int128, bool) {
+		return fromBig(new(big.Int).GCD(nil, nil, rescaleBig(x, int(r.Scale-a.Scale)), rescaleBig(y, int(r.Scale-b.Scale))))
+	})
+}
+
+// multipleType is the type of a least common multiple, of which only the scale is known.
+func multipleType(a, b vec.Type) vec.Type {
+	return vec.DecimalType(vec.MaxPrecision, int(max(a.Scale, b.Scale)))
+}
+
+func multiples(a, b, r vec.Type) body {
+	return wideOp(r, func(x, y vec.Int128) (vec.Int128, bool) {
+		if x == (vec.Int128{}) || y == (vec.Int128{}) {
+			return vec.Int128{}, true
+		}
+		p, q := rescaleBig(x, int(r.Scale-a.Scale)), rescaleBig(y, int(r.Scale-b.Scale))
+		p.Quo(p, new(big.Int).GCD(nil, nil, p, q))
+		return fromBig(p.Abs(p.Mul(p, q)))
+	})
 }
 
 func magnitude(x int64) uint64 {

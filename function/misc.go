@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -27,24 +28,34 @@ func sessionText(d extension.Def, f func(ev *extension.Eval) string) *extension.
 // Version is what version() returns: clients read the number after PostgreSQL to know which catalog queries work.
 const Version = "PostgreSQL 15.0 (Tidemark)"
 
+// settingOf is a setting by its name in any case.
+func settingOf(ev *extension.Eval, name string) (string, error) {
+	if ev.Setting == nil {
+		return "", sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+	}
+	return ev.Setting(strings.ToLower(name))
+}
+
 func systemFamily() family {
 	return family{category: "system", scalars: []*extension.ScalarFunc{
 		sessionText(def("version", "Version of the server", ex("version() LIKE 'PostgreSQL%'", "t")), func(*extension.Eval) string { return Version }),
 		sessionText(also(def("current_user", "Name of the user", ex("current_user = session_user", "t")), "session_user", "user", "current_role"), func(ev *extension.Eval) string { return ev.User }),
 		sessionText(also(def("current_database", "Name of the database", ex("current_database() IS NOT NULL", "t")), "current_catalog"), func(ev *extension.Eval) string { return ev.Database }),
 		sessionText(def("current_schema", "First schema of the search path", ex("current_schema() IS NOT NULL", "t")), func(ev *extension.Eval) string { return ev.Schema }),
-		stable(def("current_setting", "Value of a setting", ex("current_setting('no.such', true) IS NULL", "t")), on(optional(signature(textT, boolT), 1), textT, func(c *call) (*vec.Vector, error) {
+		stable(def("current_setting", "Value of a setting; with TRUE behind its name NULL, not an error, where there is none", ex("current_setting('no.such', true) IS NULL", "t")), on(optional(signature(textT, boolT), 1), textT, func(c *call) (*vec.Vector, error) {
 			in, out := textsOf(c.args[0]), newTextOut(c.n, 0)
 			for i := range c.n {
-				value := ""
-				if c.ev.Setting != nil {
-					value = c.ev.Setting(in.str(i))
+				if !c.ok(i) {
+					out.null(c.n)
+					continue
 				}
-				if value == "" && c.ok(i) {
-					if missing := len(c.args) == 2 && c.args[1].Value(i).I != 0; missing {
-						out.null(c.n)
-						continue
+				value, err := settingOf(c.ev, in.str(i))
+				if err != nil {
+					if missing := len(c.args) == 2 && c.args[1].Value(i).I != 0; !missing {
+						return nil, err
 					}
+					out.null(c.n)
+					continue
 				}
 				out.data = append(out.data, value...)
 				if err := out.end(); err != nil {

@@ -10,10 +10,13 @@ import (
 // toNumberType is the result of to_number, whose template is read too late to fix the scale.
 var toNumberType = vec.DecimalType(vec.MaxPrecision, 9)
 
-// numberToChar is to_char of numbers with the patterns 9 0 . D , G S MI PL SG PR $ L and FM.
+// numberToChar is to_char of numbers with the patterns 9 0 . D , G S MI PL SG PR $ L and FM, or RN.
 func numberToChar(c *call) (*vec.Vector, error) {
 	v, formats := c.args[0], textsOf(c.args[1])
 	return toText(textT, func(_ *call, dst []byte, i int) ([]byte, error) {
+		if lower, fill, ok := romanFormat(formats.str(i)); ok {
+			return appendRoman(dst, wholeNumber(v, i), lower, fill), nil
+		}
 		x := vec.Int128{}
 		scale := 0
 		switch v.Type.ID {
@@ -84,7 +87,7 @@ func readPicture(format string) (picture, error) {
 			i++
 		default:
 			return p, sqlerr.New(sqlerr.FeatureNotSupported, "the number format has \"%s\", which is not supported", format[i:i+1]).
-				Hintf("Patterns are 9 0 . , D G S MI PL SG PR $ L and FM.")
+				Hintf("Patterns are 9 0 . , D G S MI PL SG PR $ L and FM, or RN alone.")
 		}
 	}
 	return p, nil

@@ -271,6 +271,47 @@ func regexSubstring() extension.ScalarOverload {
 	}))
 }
 
+// similarSubstring is substring(text, pattern, escape): what lies between the escaped double quotes of a pattern of
+// SIMILAR TO, the whole text when it has none; NULL without a match.
+func similarSubstring() extension.ScalarOverload {
+	return on(signature(textT, textT, textT), textT, func(c *call) (*vec.Vector, error) {
+		in, patterns, escapes, out := textsOf(c.args[0]), textsOf(c.args[1]), textsOf(c.args[2]), newTextOut(c.n, 0)
+		known := map[[2]string]string{}
+		var compiled regexes
+		for i := range c.n {
+			if !c.ok(i) {
+				out.null(c.n)
+				continue
+			}
+			key := [2]string{patterns.str(i), escapes.str(i)}
+			text, ok := known[key]
+			if !ok {
+				var err error
+				if text, err = similarRegex(key[0], key[1]); err != nil {
+					return nil, err
+				}
+				known[key] = text
+			}
+			re, err := compiled.get(text, "")
+			if err != nil {
+				return nil, err
+			}
+			s := in.str(i)
+			switch at := re.FindStringSubmatchIndex(s); {
+			case at == nil || at[len(at)-2] < 0:
+				out.null(c.n)
+				continue
+			default:
+				out.data = append(out.data, s[at[len(at)-2]:at[len(at)-1]]...)
+			}
+			if err := out.end(); err != nil {
+				return nil, err
+			}
+		}
+		return out.vector(textT), nil
+	})
+}
+
 func regexExtract(c *call) (*vec.Vector, error) {
 	in, patterns := textsOf(c.args[0]), textsOf(c.args[1])
 	var known regexes

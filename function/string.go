@@ -16,7 +16,7 @@ func stringFamily() family {
 	f := family{category: "string"}
 	for _, part := range [][]*extension.ScalarFunc{
 		lengthFunctions(), caseFunctions(), sliceFunctions(), padFunctions(), searchFunctions(), patternFunctions(),
-		regexFunctions(), encodeFunctions(), concatFunctions(), quoteFunctions(),
+		regexFunctions(), encodeFunctions(), byteFunctions(), concatFunctions(), quoteFunctions(),
 	} {
 		f.scalars = append(f.scalars, part...)
 	}
@@ -189,8 +189,9 @@ func textInt(f func(dst, s []byte, n int64) ([]byte, error)) extension.ScalarOve
 
 func sliceFunctions() []*extension.ScalarFunc {
 	return []*extension.ScalarFunc{
-		immutable(def("substring", "Characters from a place on, or the part that a regular expression matches", ex("substring('Thomas' FROM 2 FOR 3)", "hom"), ex("substring('Thomas', '...$')", "mas")),
-			append(append(substrings(textT, slice), substrings(byteaT, sliceBytes)...), regexSubstring())...),
+		immutable(def("substring", "Characters from a place on, or the part that a regular expression matches, or a pattern of SIMILAR TO between escaped double quotes",
+			ex("substring('Thomas' FROM 2 FOR 3)", "hom"), ex("substring('Thomas', '...$')", "mas"), ex(`substring('Thomas' SIMILAR '%#"o_a#"_' ESCAPE '#')`, "oma")),
+			append(append(substrings(textT, slice), substrings(byteaT, sliceBytes)...), regexSubstring(), similarSubstring())...),
 		immutable(def("substr", "Characters from a place on", ex("substr('alphabet', 3, 2)", "ph")), append(substrings(textT, slice), substrings(byteaT, sliceBytes)...)...),
 		immutable(def("left", "First n characters; with negative n all but the last", ex("left('abcde', 2)", "ab")), textInt(func(dst, s []byte, n int64) ([]byte, error) {
 			if n < 0 {
@@ -306,6 +307,7 @@ func padFunctions() []*extension.ScalarFunc {
 					return append(dst, trim(in.at(i), sets.str(i))...), nil
 				})(c)
 			}),
+			trimBytes(left, right),
 		}
 	}
 	return []*extension.ScalarFunc{

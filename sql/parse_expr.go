@@ -93,8 +93,12 @@ func (p *parser) infixPrecedence() precedence {
 		return precAnd
 	case "is", "isnull", "notnull":
 		return precIs
-	case "between", "in", "like", "ilike", "similar", "overlaps":
+	case "between", "in", "like", "ilike", "overlaps":
 		return precRange
+	case "similar":
+		if p.peekIs(1, "to") { // substring(x SIMILAR pattern ESCAPE e) has it bare
+			return precRange
+		}
 	case "not":
 		switch next := p.peek(1); next.word {
 		case "between", "in", "like", "ilike", "similar", "glob":
