@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/tidemarkdb/tidemark/engine"
@@ -166,6 +167,12 @@ func TestSerialColumns(t *testing.T) {
 	rows(t, s, "ALTER TABLE t DROP COLUMN n; ALTER TABLE t ADD COLUMN m SMALLSERIAL")
 	expect(t, s, "SELECT id, m FROM t ORDER BY m", "1|1", "2|2", "3|3")
 	refuses(t, s, "INSERT INTO t (id) VALUES (NULL)", sqlerr.NotNullViolation, `"id"`)
+	rows(t, s, "CREATE SEQUENCE places; CREATE TABLE scattered (id BIGINT)")
+	for i := range 12 {
+		rows(t, s, fmt.Sprintf("INSERT INTO scattered VALUES (%d)", i+1))
+	}
+	expect(t, s, "SELECT count(*), count(*) FILTER (WHERE id = place) FROM (SELECT id, nextval('places') AS place FROM scattered) q", "12|12")
+	rows(t, s, "DROP SEQUENCE places")
 	rows(t, s, "TRUNCATE t RESTART IDENTITY; INSERT INTO t (v) VALUES ('d')")
 	expect(t, s, "SELECT id, m FROM t", "1|1")
 	rows(t, s, "CREATE OR REPLACE TABLE t (id SERIAL); DROP TABLE t")

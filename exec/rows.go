@@ -27,6 +27,9 @@ func Run(ctx context.Context, root plan.Node, env *Env) (*Rows, error) {
 	if q.threads <= 0 {
 		q.threads = runtime.GOMAXPROCS(0)
 	}
+	if plan.InOrder(root) {
+		q.threads = 1
+	}
 	return q.run(ctx, root)
 }
 

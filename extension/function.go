@@ -102,7 +102,10 @@ type Kernel func(ev *Eval, args []*vec.Vector, n int) (*vec.Vector, error)
 type ScalarFunc struct {
 	Def
 	Volatility Volatility
-	Overloads  []ScalarOverload
+	// InOrder says that a call's value depends on the calls before it (nextval): a query with one runs on one thread, so
+	// that rows get their values in the order in which they are read.
+	InOrder   bool
+	Overloads []ScalarOverload
 }
 
 // ScalarOverload is one signature of a ScalarFunc.

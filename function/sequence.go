@@ -7,7 +7,7 @@ import (
 )
 
 func sequenceFamily() family {
-	return family{category: "sequence", scalars: []*extension.ScalarFunc{
+	f := family{category: "sequence", scalars: []*extension.ScalarFunc{
 		volatile(def("nextval", "Next number of a sequence", ex("nextval(NULL) IS NULL", "t")),
 			onSequence(signature(textT), func(s extension.Sequences, args []vec.Value) (int64, error) { return s.Next(args[0].S) })),
 		volatile(def("currval", "Number that nextval gave for a sequence last in this session", ex("currval(NULL) IS NULL", "t")),
@@ -20,6 +20,10 @@ func sequenceFamily() family {
 				return args[1].I, s.Set(args[0].S, args[1].I, called)
 			})),
 	}}
+	for _, s := range f.scalars {
+		s.InOrder = true
+	}
+	return f
 }
 
 // onSequence is an overload that asks the session's sequences once a row.

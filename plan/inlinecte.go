@@ -68,6 +68,26 @@ func inlineNode(o *optimizer, n Node, refs map[int]int, defs map[int]Node) Node 
 	return mapInputs(n, func(in Node) Node { return inlineNode(o, in, refs, defs) })
 }
 
+// InOrder reports whether n calls a function whose values depend on the order in which rows come to it.
+func InOrder(n Node) bool {
+	found := false
+	walkNode(n, func(n Node) bool {
+		visitExprs(n, func(e Expr) {
+			walkExpr(e, func(e Expr) bool {
+				switch e := e.(type) {
+				case *Call:
+					found = found || e.Bound.Func != nil && e.Bound.Func.InOrder
+				case *Subquery:
+					found = found || InOrder(e.Plan)
+				}
+				return !found
+			})
+		})
+		return !found
+	})
+	return found
+}
+
 // hasVolatile reports whether n may give other rows when computed again.
 func hasVolatile(n Node) bool {
 	found := false
