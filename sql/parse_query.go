@@ -424,11 +424,13 @@ func (p *parser) groupItem() GroupItem {
 		p.i += 2
 		return g
 	default:
-		e := p.expr()
-		if row, ok := e.(*Row); ok && len(row.Elems) > 0 {
+		g.Exprs = []Expr{p.expr()}
+		for len(g.Exprs) == 1 { // a row in brackets of its own is no other than the row
+			row, ok := g.Exprs[0].(*Row)
+			if !ok || len(row.Elems) == 0 {
+				break
+			}
 			g.Exprs = row.Elems
-		} else {
-			g.Exprs = []Expr{e}
 		}
 		return g
 	}
