@@ -6,7 +6,7 @@ import (
 )
 
 func datetimeFamily() family {
-	f := family{category: "date and time"}
+	f := family{category: "date and time", scalars: []*extension.ScalarFunc{overlapsFunction()}}
 	for _, part := range [][]*extension.ScalarFunc{clockFunctions(), fieldFunctions(), truncFunctions(), makeFunctions(), zoneFunctions(), spanFunctions(), formatFunctions()} {
 		f.scalars = append(f.scalars, part...)
 	}

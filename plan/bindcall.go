@@ -118,7 +118,7 @@ func init() {
 	special = map[string]func(*exprBinder, *sql.FuncCall) Expr{
 		"coalesce": bindCoalesce, "ifnull": bindCoalesce, "nullif": bindNullif, "row": bindRow, "struct_pack": bindStructPack,
 		"list_value": bindListValue, "list_pack": bindListValue,
-		"if": bindIf, "iff": bindIf, "trunc": bindTrunc, "greatest": bindGreatest, "least": bindLeast,
+		"if": bindIf, "iff": bindIf, "trunc": bindTrunc, "overlaps": bindOverlaps, "greatest": bindGreatest, "least": bindLeast,
 	}
 }
 

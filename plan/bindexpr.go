@@ -166,6 +166,9 @@ func (x *exprBinder) logic(e *sql.Logic) Expr {
 }
 
 func (x *exprBinder) isTest(e *sql.IsTest) Expr {
+	if row, ok := e.Operand.(*sql.Row); ok && e.Test == sql.IsNull {
+		return x.rowIsNull(row, e.Not)
+	}
 	arg := x.expr(e.Operand)
 	if e.Test == sql.IsNull {
 		return &IsNull{Arg: x.b.settle(arg), Negate: e.Not}
@@ -240,6 +243,9 @@ func (x *exprBinder) compareExprs(op CompareOp, left, right sql.Expr, pos int) E
 			ls[i], rs[i] = x.pair(op, ls[i], rs[i], pos)
 		}
 		return rowCompare(op, ls, rs)
+	}
+	if q, ok := right.(*sql.Subquery); ok && lok && op != Distinct && op != NotDistinct {
+		return x.rowQuery(op, l, q, pos)
 	}
 	if out, ok := x.regCompare(op, left, right, pos); ok {
 		return out

@@ -19,10 +19,11 @@ func (b *binder) functionTable(t *sql.FuncTable, lateral *scope) (Node, namespac
 	var node Node
 	var cols []Col
 	name := lowerASCII(t.Calls[0].Name.Last().Name)
-	if len(t.Calls) == 1 {
-		node, cols = b.tableCall(t.Calls[0], lateral)
+	calls := unnestEach(t.Calls)
+	if len(calls) == 1 {
+		node, cols = b.tableCall(calls[0], lateral)
 	} else {
-		node, cols = b.rowsFrom(t.Calls, lateral)
+		node, cols = b.rowsFrom(calls, lateral)
 	}
 	if t.Ordinality {
 		node, cols = b.ordinality(node, cols, t.Pos)
@@ -32,6 +33,23 @@ func (b *binder) functionTable(t *sql.FuncTable, lateral *scope) (Node, namespac
 		names[0] = t.Alias.Name.Name
 	}
 	return node, b.named(cols, names, name, t.Alias, t.Pos)
+}
+
+// unnestEach makes a call of its own for each array of unnest(a, b, ...), which stands for unnest(a), unnest(b), ...
+func unnestEach(calls []*sql.FuncCall) []*sql.FuncCall {
+	var out []*sql.FuncCall
+	for _, c := range calls {
+		if len(c.Args) < 2 || lowerASCII(c.Name.Last().Name) != "unnest" {
+			out = append(out, c)
+			continue
+		}
+		for _, a := range c.Args {
+			one := *c
+			one.Args = []sql.Arg{a}
+			out = append(out, &one)
+		}
+	}
+	return out
 }
 
 // isScalarSource reports a function of one value a row, whose column takes the alias of the call.
