@@ -35,7 +35,7 @@ func (s *Session) insert(ctx context.Context, snapshot *catalog.Snapshot, t *sql
 	}
 	i := &insertion{session: s, snapshot: snapshot, table: table, statement: t, args: args, changes: s.change(table, true, s.newRules(snapshot, table, allColumns, t.OnConflict != nil))}
 	defer i.changes.writer.abort()
-	by, err := i.arbiters()
+	by, err := i.arbiters(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ type arbiters struct {
 func (a arbiters) none() bool { return !a.primary && len(a.uniques) == 0 }
 
 // arbiters returns the keys that the statement's ON CONFLICT is for: those of its columns, or all without columns.
-func (i *insertion) arbiters() (a arbiters, err error) {
+func (i *insertion) arbiters(ctx context.Context) (a arbiters, err error) {
 	c := i.statement.OnConflict
 	if c == nil {
 		return a, nil
@@ -155,6 +155,11 @@ func (i *insertion) arbiters() (a arbiters, err error) {
 	for _, name := range c.Columns {
 		if _, ok := i.table.Column(name.Name); !ok {
 			return a, missingColumn(i.table, name)
+		}
+	}
+	if c.Predicate != nil {
+		if _, _, err := i.session.rowExpr(ctx, i.snapshot, i.table, c.Predicate, "ON CONFLICT predicate", true); err != nil {
+			return a, err
 		}
 	}
 	slices.Sort(named)
@@ -174,12 +179,15 @@ func (i *insertion) arbiters() (a arbiters, err error) {
 			return arbiters{uniques: []uniqueKey{u}}, nil
 		}
 	}
+	if a.uniques, err = i.partialKeys(named, c.Predicate); err != nil || len(a.uniques) > 0 {
+		return a, err
+	}
 	if c.Constraint.Name != "" {
 		return a, sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint.Name, i.table.Name).
 			Hintf("name a PRIMARY KEY or UNIQUE constraint of the table").At(c.Constraint.Pos)
 	}
 	return a, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification").
-		Hintf("name the columns of the table's PRIMARY KEY, or of a UNIQUE constraint or index").At(c.Pos)
+		Hintf("name the columns of the table's PRIMARY KEY, or of a UNIQUE constraint or index; for a partial index repeat its predicate: ON CONFLICT (columns) WHERE predicate").At(c.Pos)
 }
 
 // upsert inserts the rows whose keys are free and updates, or leaves, those that have one taken.

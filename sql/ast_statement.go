@@ -22,10 +22,11 @@ type Insert struct {
 	Pos        int
 }
 
-// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET, or OR REPLACE.
+// OnConflict is ON CONFLICT [(columns) [WHERE predicate] | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET, or OR REPLACE.
 type OnConflict struct {
 	Replace    bool // the new row takes the place of those that have a key of it
 	Columns    []Ident
+	Predicate  Expr         // of a partial index over Columns
 	Constraint Ident        // of ON CONFLICT ON CONSTRAINT name
 	Update     []Assignment // empty for DO NOTHING
 	Where      Expr

@@ -56,6 +56,9 @@ func (p *parser) onConflict() *OnConflict {
 	p.expect("on", "conflict")
 	if p.atSymbol("(") {
 		c.Columns = p.idents()
+		if p.accept("where") {
+			c.Predicate = p.expr()
+		}
 	} else if p.acceptAll("on", "constraint") {
 		c.Constraint = p.ident()
 	}

@@ -89,6 +89,7 @@ func (pr *printer) insert(s *Insert) {
 	if c := s.OnConflict; c != nil && !replace {
 		pr.put(" ON CONFLICT ")
 		pr.idents(c.Columns)
+		pr.clause(" WHERE ", c.Predicate)
 		if c.Constraint.Name != "" {
 			pr.put("ON CONSTRAINT ")
 			pr.ident(c.Constraint)

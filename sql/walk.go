@@ -275,6 +275,7 @@ func (v visitor) ofStatement(s Statement) {
 		v.with(s.With)
 		v.query(s.Source)
 		if c := s.OnConflict; c != nil {
+			v.expr(c.Predicate)
 			v.assignments(c.Update)
 			v.expr(c.Where)
 		}
