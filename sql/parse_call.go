@@ -81,8 +81,9 @@ func (p *parser) callClauses(c *FuncCall) {
 		c.Filter = p.expr()
 		p.close(")", at)
 	}
-	if m := p.nullsMode(); m != NullsUnspecified {
-		c.NullsMode = m
+	if at := p.pos(); p.nullsMode() != NullsUnspecified {
+		p.failAt(at, sqlerr.SyntaxError, "IGNORE NULLS and RESPECT NULLS stand inside the parentheses of a call",
+			"for example, lag(x IGNORE NULLS) OVER (ORDER BY y)")
 	}
 	if !p.at("over") || !p.peekSymbol(1, "(") && p.peek(1).kind != tokenWord && p.peek(1).kind != tokenQuoted {
 		return

@@ -360,7 +360,7 @@ func (pr *printer) call(c *FuncCall) {
 	if !c.WithinGroup {
 		pr.orderBy(" ORDER BY ", c.OrderBy)
 	}
-	pr.put(")")
+	pr.put([...]string{"", " RESPECT NULLS", " IGNORE NULLS"}[c.NullsMode], ")")
 	if c.WithinGroup {
 		pr.put(" WITHIN GROUP (")
 		pr.orderBy("ORDER BY ", c.OrderBy)
@@ -370,7 +370,6 @@ func (pr *printer) call(c *FuncCall) {
 		pr.clause(" FILTER (WHERE ", c.Filter)
 		pr.put(")")
 	}
-	pr.put([...]string{"", " RESPECT NULLS", " IGNORE NULLS"}[c.NullsMode])
 	if c.Over != nil {
 		pr.put(" OVER ")
 		pr.window(c.Over)

@@ -28,7 +28,7 @@ SELECT CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP(3), current_user, now(
 SELECT CAST(a AS numeric(12, 2)), TRY_CAST(a AS int), a::int::text, -a::int, a::double precision, a::character varying(10)[], a::int[3][], a::text ARRAY, a::timestamp(3) with time zone, a::interval day to second(3), a::struct(x int, y struct(z text)[]), a::pg_catalog.int4, a::time without time zone, a::bit varying(3)
 SELECT ARRAY[1, 2], [1, [2]], ARRAY[]::int[], a[1], a[1:2], a[:2], a[1:], a[:], (a).b, (a).*, (a).b.c, f(x).y, a[1].b, ROW(1, 2), (1, 2), ROW(), {'a': 1, b: {'c': 2}}
 SELECT count(*), count(DISTINCT a), sum(a) FILTER (WHERE b > 1), string_agg(a, ',' ORDER BY b DESC, c), percentile_cont(0.5) WITHIN GROUP (ORDER BY a), f(a => 1, b := 2), f(VARIADIC arr), s.f(1), overlaps(a, b)
-SELECT row_number() OVER (), sum(a) OVER w, sum(a) OVER (w ORDER BY b), lag(a) IGNORE NULLS OVER (PARTITION BY b, c ORDER BY d) FROM t WINDOW w AS (PARTITION BY a), v AS (w ROWS UNBOUNDED PRECEDING)
+SELECT row_number() OVER (), sum(a) OVER w, sum(a) OVER (w ORDER BY b), lag(a IGNORE NULLS) OVER (PARTITION BY b, c ORDER BY d) FROM t WINDOW w AS (PARTITION BY a), v AS (w ROWS UNBOUNDED PRECEDING)
 SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW), sum(a) OVER (ORDER BY b RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW EXCLUDE TIES), sum(a) OVER (ORDER BY b GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP)
 SELECT (a, b) OVERLAPS (c, d), x year, y AS select, z "Quoted", t.*, s.t.a FROM t
 SELECT * EXCLUDE (a, b) REPLACE (c + 1 AS c) RENAME (d AS e), t.* EXCEPT (a), * EXCLUDE z FROM t
