@@ -13,11 +13,11 @@ import (
 // TestDeadSpillFoldersGo kills a process amid a spilling query: the next engine removes its files, and lets those of
 // an engine that lives alone.
 func TestDeadSpillFoldersGo(t *testing.T) {
-	spill := t.TempDir()
-	if root := os.Getenv("TIDEMARK_SPILL_ROOT"); root != "" {
+	if root := os.Getenv("TIDEMARK_SPILL_ROOT"); root != "" { // the child: it is killed, so it makes no folder of its own
 		spillForever(t, root, os.Getenv("TIDEMARK_SPILL_DIR"))
 		return
 	}
+	spill := t.TempDir()
 	_, living := open(t, engine.Options{SpillDir: spill})
 	rows(t, living, "SET execution.memory_limit = '1MiB'")
 	result, err := living.Query(t.Context(), spillingQuery)
