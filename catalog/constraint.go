@@ -61,6 +61,15 @@ func (t *Table) KeyConstraint() string {
 	return t.Name + "_pkey"
 }
 
+// AllConstraints returns the constraints of the table, the primary key first.
+func (t *Table) AllConstraints() []Constraint {
+	if len(t.MergeKey) == 0 {
+		return t.Constraints
+	}
+	key := Constraint{Name: t.KeyConstraint(), Kind: PrimaryKey, Columns: t.MergeKey}
+	return append([]Constraint{key}, t.Constraints...)
+}
+
 // Constraint returns the constraint of a name.
 func (t *Table) Constraint(name string) (Constraint, bool) {
 	for _, c := range t.Constraints {

@@ -76,7 +76,7 @@ func likeColumn(c tablet.Column, like *sql.TableLike) (def sql.ColumnDef, err er
 // likeConstraints adds the CHECK constraints and the keys of a table that INCLUDING asks for. The range of TINYINT and
 // the like is a matter of type and always comes along.
 func likeConstraints(table *catalog.Table, to *sql.CreateTable, like *sql.TableLike) error {
-	for _, c := range keyAndConstraints(table) {
+	for _, c := range table.AllConstraints() {
 		k := sql.Constraint{Pos: like.Table.Position()}
 		switch c.Kind {
 		case catalog.CheckRows:
@@ -111,15 +111,6 @@ func likeConstraints(table *catalog.Table, to *sql.CreateTable, like *sql.TableL
 			Hintf("add EXCLUDING INDEXES and create them for the new table")
 	}
 	return nil
-}
-
-// keyAndConstraints returns the constraints of a table with its primary key first.
-func keyAndConstraints(t *catalog.Table) []catalog.Constraint {
-	if len(t.MergeKey) == 0 {
-		return t.Constraints
-	}
-	key := catalog.Constraint{Name: t.KeyConstraint(), Kind: catalog.PrimaryKey, Columns: t.MergeKey}
-	return append([]catalog.Constraint{key}, t.Constraints...)
 }
 
 // typeNameOf returns how a type is written.

@@ -65,7 +65,7 @@ func (v *View) constraints() []constraint {
 		if c.table == nil {
 			continue
 		}
-		for _, k := range constraintsOf(c.table) {
+		for _, k := range c.table.AllConstraints() {
 			found := constraint{Constraint: k, oid: v.numbers.of("constraint", indexKey(c.table, k.Name)), of: c}
 			switch k.Kind {
 			case catalog.PrimaryKey, catalog.UniqueKey:
@@ -93,7 +93,7 @@ func (v *View) keyIndex(t *catalog.Table, fields []int32) int64 {
 // keyOf returns the key constraint over columns of a table.
 func keyOf(t *catalog.Table, fields []int32) (catalog.Constraint, bool) {
 	want := slices.Sorted(slices.Values(fields))
-	for _, k := range constraintsOf(t) {
+	for _, k := range t.AllConstraints() {
 		if (k.Kind == catalog.PrimaryKey || k.Kind == catalog.UniqueKey) && slices.Equal(slices.Sorted(slices.Values(k.Columns)), want) {
 			return k, true
 		}

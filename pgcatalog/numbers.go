@@ -61,7 +61,7 @@ func numbersOf(snapshot *catalog.Snapshot) *numbers {
 	}
 	for t := range snapshot.Tables("") {
 		n.give("class", tableKey(t))
-		for _, k := range constraintsOf(t) {
+		for _, k := range t.AllConstraints() {
 			n.give("constraint", indexKey(t, k.Name))
 			if k.Kind == catalog.PrimaryKey || k.Kind == catalog.UniqueKey {
 				n.give("class", indexKey(t, k.Name))

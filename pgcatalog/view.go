@@ -146,7 +146,7 @@ func indexesOf(c *class) []*index {
 		}
 		out = append(out, i)
 	}
-	for _, k := range constraintsOf(t) {
+	for _, k := range t.AllConstraints() {
 		if k.Kind == catalog.PrimaryKey || k.Kind == catalog.UniqueKey {
 			key(k.Name, k.Columns, k.Kind == catalog.PrimaryKey)
 		}
@@ -163,15 +163,6 @@ func indexesOf(c *class) []*index {
 		out = append(out, i)
 	}
 	return out
-}
-
-// constraintsOf returns the constraints of a table, the primary key first.
-func constraintsOf(t *catalog.Table) []catalog.Constraint {
-	if len(t.MergeKey) == 0 {
-		return t.Constraints
-	}
-	key := catalog.Constraint{Name: t.KeyConstraint(), Kind: catalog.PrimaryKey, Columns: t.MergeKey}
-	return append([]catalog.Constraint{key}, t.Constraints...)
 }
 
 // placeOf is the place from 1 of a column given by field id, 0 when there is none.
