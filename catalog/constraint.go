@@ -70,6 +70,16 @@ func (t *Table) AllConstraints() []Constraint {
 	return append([]Constraint{key}, t.Constraints...)
 }
 
+// PrimaryKey returns the field ids of the primary key, made with the table or later; none without one.
+func (t *Table) PrimaryKey() []int32 {
+	for _, c := range t.AllConstraints() {
+		if c.Kind == PrimaryKey {
+			return c.Columns
+		}
+	}
+	return nil
+}
+
 // Constraint returns the constraint of a name.
 func (t *Table) Constraint(name string) (Constraint, bool) {
 	for _, c := range t.Constraints {

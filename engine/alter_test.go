@@ -58,6 +58,8 @@ func TestAlterType(t *testing.T) {
 	rows(t, s, "INSERT INTO t SELECT i, i % 5, 'n' || i FROM generate_series(1, 100) AS g (i); DELETE FROM t WHERE id > 50; UPDATE t SET b = '7' WHERE id = 7")
 	rows(t, s, "ALTER TABLE t ALTER COLUMN a TYPE BIGINT, ALTER b TYPE INTEGER USING CASE WHEN b = '7' THEN 7 ELSE length(b) END")
 	expect(t, s, "DESCRIBE t", "id|integer|NO|KEY", "a|bigint|NO|", "b|integer|YES|")
+	rows(t, s, "CREATE TABLE keyed_later (a INTEGER NOT NULL); ALTER TABLE keyed_later ADD PRIMARY KEY (a)")
+	expect(t, s, "DESCRIBE keyed_later", "a|integer|NO|KEY")
 	expect(t, s, "SELECT count(*), sum(a), sum(b), max(b) FROM t", "50|100|146|7")
 	rows(t, s, "INSERT INTO t (id, a, b) VALUES (1000, 5000000000, 1)")
 	expect(t, s, "SELECT b FROM t WHERE a = 5000000000", "1")

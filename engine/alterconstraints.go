@@ -36,7 +36,7 @@ func (s *Session) putConstraints(ctx context.Context, t *catalog.Table, keyName 
 
 // addPrimaryKey adds a key to a table that has none: a constraint beside the columns' NOT NULL.
 func (s *Session) addPrimaryKey(ctx context.Context, t *catalog.Table, m *constraintMaker, k sql.Constraint) error {
-	if t.Kind == catalog.CDC || len(t.MergeKey) > 0 || slices.ContainsFunc(t.Constraints, func(c catalog.Constraint) bool { return c.Kind == catalog.PrimaryKey }) {
+	if t.Kind == catalog.CDC || len(t.PrimaryKey()) > 0 {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name).
 			Hintf("it has one: add a UNIQUE constraint").At(k.Pos)
 	}

@@ -132,17 +132,12 @@ func (m *constraintMaker) foreignKey(c catalog.Constraint, k sql.Constraint) (ca
 				Hintf("its rows change with the source, which knows nothing of this table").At(k.References.Position())
 		}
 	}
-	key := parent.MergeKey
-	if parent == m.table {
+	key := parent.PrimaryKey()
+	if parent == m.table && len(m.key) > 0 { // the table is being made
 		key = m.key
 	}
 	if len(k.RefColumns) == 0 {
 		if c.RefColumns = key; len(key) == 0 {
-			if at := slices.IndexFunc(parent.Constraints, func(p catalog.Constraint) bool { return p.Kind == catalog.PrimaryKey }); at >= 0 {
-				c.RefColumns = parent.Constraints[at].Columns
-			}
-		}
-		if len(c.RefColumns) == 0 {
 			return c, sqlerr.New(sqlerr.UndefinedObject, "there is no primary key for referenced table %q", parent.Name).
 				Hintf("name the columns that are referred to").At(k.References.Position())
 		}

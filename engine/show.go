@@ -215,7 +215,7 @@ func (s *Session) describe(ctx context.Context, t *sql.Describe) (*Result, error
 	if query == nil {
 		query = &sql.Select{Items: []sql.SelectItem{{Expr: &sql.Star{}}}, From: []sql.TableExpr{&sql.Table{Name: t.Table, Pos: t.Table.Position()}}}
 		if table, _, err := s.relation(snapshot, t.Table); err == nil && table != nil {
-			for _, place := range tablestore.Places(table, table.MergeKey) {
+			for _, place := range tablestore.Places(table, table.PrimaryKey()) {
 				key[table.Columns[place].Name] = true
 			}
 		}
