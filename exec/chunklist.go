@@ -30,6 +30,25 @@ func (l *chunkList) size(i int) int {
 	return l.items[i].s.rows
 }
 
+// each calls f with the rows in stretches of at most vec.BatchRows.
+func (l *chunkList) each(w *worker, f func(*vec.Batch) error) error {
+	for i := range l.len() {
+		b, err := l.read(i)
+		if err != nil {
+			return err
+		}
+		for from := 0; from < b.N; from += vec.BatchRows {
+			if err := w.check(); err != nil {
+				return err
+			}
+			if err := f(b.Slice(from, min(vec.BatchRows, b.N-from))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // read returns batch i.
 func (l *chunkList) read(i int) (*vec.Batch, error) {
 	if it := l.items[i]; it.b != nil {

@@ -115,28 +115,18 @@ func (r *recursion) fresh(w *worker, sink *rowsSink, rows *chunkList) (*chunkLis
 	pass := func(b *vec.Batch, fresh []int32) error {
 		return k.consume(&vec.Batch{N: b.N, Cols: b.Cols, Sel: fresh})
 	}
-	for i := range rows.len() {
-		b, err := rows.read(i)
-		if err != nil {
-			return nil, err
+	err = rows.each(w, func(b *vec.Batch) error {
+		if r.seen.spilled() {
+			return r.seen.putAside(b.Cols, b.N)
 		}
-		for from := 0; from < b.N; from += vec.BatchRows {
-			if err := w.check(); err != nil {
-				return nil, err
-			}
-			part := b.Slice(from, min(vec.BatchRows, b.N-from))
-			if r.seen.spilled() {
-				err = r.seen.putAside(part.Cols, part.N)
-			} else {
-				var fresh []int32
-				if fresh, err = r.seen.see(part.Cols, part.N); err == nil && len(fresh) > 0 {
-					err = pass(part, fresh)
-				}
-			}
-			if err != nil {
-				return nil, err
-			}
+		fresh, err := r.seen.see(b.Cols, b.N)
+		if err != nil || len(fresh) == 0 {
+			return err
 		}
+		return pass(b, fresh)
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := r.seen.drain(w, pass); err != nil {
 		return nil, err

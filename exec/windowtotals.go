@@ -37,20 +37,8 @@ func (x *window) total(w *worker, list *chunkList, kinds []stretchKind) (*window
 		}
 		t.parts = newGrouper(types, 0)
 	}
-	for i := range list.len() {
-		b, err := list.read(i)
-		if err != nil {
-			return nil, err
-		}
-		for from := 0; from < b.N; from += vec.BatchRows {
-			if err := w.check(); err != nil {
-				return nil, err
-			}
-			part := b.Slice(from, min(vec.BatchRows, b.N-from))
-			if err := t.fold(w, accs, part); err != nil {
-				return nil, err
-			}
-		}
+	if err := list.each(w, func(b *vec.Batch) error { return t.fold(w, accs, b) }); err != nil {
+		return nil, err
 	}
 	for i, acc := range accs {
 		if acc == nil {
