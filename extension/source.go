@@ -42,7 +42,7 @@ type OptionDef struct {
 	Required    bool
 	Secret      bool // redacted wherever it is shown
 	Default     string
-	// Check validates a value; nil accepts any.
+	// Check validates a value; nil accepts any. Its error may be a [Want].
 	Check func(string) error
 }
 

@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -17,17 +16,17 @@ const blockChanges = 100
 const maxNumber = 1 << 60
 
 var optionDefs = []extension.OptionDef{
-	{Name: "keys", Default: "100000", Description: "rows of the snapshot", Check: checkCount("keys", 0, maxNumber)},
-	{Name: "seed", Default: "0", Description: "number that everything pseudo-random follows from", Check: checkCount("seed", 0, math.MaxUint64)},
-	{Name: "rate", Default: "1000", Description: "changes a second; 0 is as fast as they are read", Check: checkDecimal("rate", 0, 1e9)},
-	{Name: "limit", Description: "number of changes after which the source falls idle; unlimited when absent", Check: checkOptional(checkCount("limit", 0, maxNumber))},
-	{Name: "inserts", Default: "15", Description: "inserts in 100 changes", Check: checkCount("inserts", 0, 100)},
-	{Name: "updates", Description: "updates in 100 changes; what inserts and deletes leave when absent", Check: checkOptional(checkCount("updates", 0, 100))},
-	{Name: "deletes", Default: "5", Description: "deletes in 100 changes", Check: checkCount("deletes", 0, 100)},
-	{Name: "distribution", Default: "uniform", Description: "which keys updates choose: uniform or zipf", Check: checkDistribution},
-	{Name: "skew", Default: "1.1", Description: "exponent of the zipf distribution", Check: checkDecimal("skew", 0.01, 10)},
-	{Name: "transaction_rows", Default: "10", Description: "changes in one transaction", Check: checkCount("transaction_rows", 1, maxNumber)},
-	{Name: "nulls", Default: "0", Description: "NULLs in 100 values of a nullable column outside the merge key", Check: checkCount("nulls", 0, 100)},
+	{Name: "keys", Default: "100000", Description: "rows of the snapshot", Check: extension.WholeNumber(0, maxNumber)},
+	{Name: "seed", Default: "0", Description: "number that everything pseudo-random follows from", Check: extension.WholeNumber(0, math.MaxUint64)},
+	{Name: "rate", Default: "1000", Description: "changes a second; 0 is as fast as they are read", Check: extension.Number(0, 1e9)},
+	{Name: "limit", Description: "number of changes after which the source falls idle; unlimited when absent", Check: extension.WholeNumber(0, maxNumber)},
+	{Name: "inserts", Default: "15", Description: "inserts in 100 changes", Check: extension.WholeNumber(0, 100)},
+	{Name: "updates", Description: "updates in 100 changes; what inserts and deletes leave when absent", Check: extension.WholeNumber(0, 100)},
+	{Name: "deletes", Default: "5", Description: "deletes in 100 changes", Check: extension.WholeNumber(0, 100)},
+	{Name: "distribution", Default: "uniform", Description: "which keys updates choose: uniform or zipf", Check: extension.OneOf("uniform", "zipf")},
+	{Name: "skew", Default: "1.1", Description: "exponent of the zipf distribution", Check: extension.Number(0.01, 10)},
+	{Name: "transaction_rows", Default: "10", Description: "changes in one transaction", Check: extension.WholeNumber(1, maxNumber)},
+	{Name: "nulls", Default: "0", Description: "NULLs in 100 values of a nullable column outside the merge key", Check: extension.WholeNumber(0, 100)},
 }
 
 // config is the options, parsed.
@@ -84,44 +83,6 @@ func (c config) checkSupply() error {
 	}
 	if c.keys < need {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "keys = %d is too few for these changes", c.keys).Hintf("set keys to at least %d", need)
-	}
-	return nil
-}
-
-func invalid(name, value, want string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "option %s = %q of a generator stream is not %s", name, value, want)
-}
-
-func checkCount(name string, low, high uint64) func(string) error {
-	return func(value string) error {
-		if n, err := strconv.ParseUint(value, 10, 64); err != nil || n < low || n > high {
-			return invalid(name, value, fmt.Sprintf("a whole number from %d to %d", low, high))
-		}
-		return nil
-	}
-}
-
-func checkDecimal(name string, low, high float64) func(string) error {
-	return func(value string) error {
-		if x, err := strconv.ParseFloat(value, 64); err != nil || !(x >= low && x <= high) {
-			return invalid(name, value, fmt.Sprintf("a number from %g to %g", low, high))
-		}
-		return nil
-	}
-}
-
-func checkOptional(check func(string) error) func(string) error {
-	return func(value string) error {
-		if value == "" {
-			return nil
-		}
-		return check(value)
-	}
-}
-
-func checkDistribution(value string) error {
-	if !strings.EqualFold(value, "uniform") && !strings.EqualFold(value, "zipf") {
-		return invalid("distribution", value, "uniform or zipf")
 	}
 	return nil
 }

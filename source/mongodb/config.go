@@ -15,13 +15,13 @@ var optionDefs = []extension.OptionDef{
 	{Name: "collection", Required: true, Description: "source collection"},
 	{Name: "fields", Description: "columns that take a field of another name or inside others: 'city = address.city, first_sku = items.0.sku'", Check: checkFields},
 	{Name: "document_column", Description: "column that receives the whole document as extended JSON"},
-	{Name: "json_format", Default: "relaxed", Description: "form of extended JSON: relaxed or canonical", Check: checkWord("json_format", "relaxed", "canonical")},
-	{Name: "key_format", Default: "plain", Description: "form of _id in a TEXT key: plain for _id of one type, json for mixed types", Check: checkWord("key_format", "plain", "json")},
-	{Name: "on_misfit", Default: "error", Description: "what to do with a value that does not fit its column: error or null", Check: checkWord("on_misfit", "error", "null")},
+	{Name: "json_format", Default: "relaxed", Description: "form of extended JSON: relaxed or canonical", Check: extension.OneOf("relaxed", "canonical")},
+	{Name: "key_format", Default: "plain", Description: "form of _id in a TEXT key: plain for _id of one type, json for mixed types", Check: extension.OneOf("plain", "json")},
+	{Name: "on_misfit", Default: "error", Description: "what to do with a value that does not fit its column: error or null", Check: extension.OneOf("error", "null")},
 	{Name: "misfit_column", Description: "column that receives the names of the columns that on_misfit = 'null' set to NULL in its row"},
-	{Name: "unique_id", Default: "off", Description: "on says that _id is unique over all shards of a collection that is sharded by another key", Check: checkWord("unique_id", "on", "off")},
-	{Name: "snapshot_threads", Default: "4", Description: "cursors that read the initial snapshot", Check: checkThreads},
-	{Name: "idle_interval", Default: "10s", Description: "how often the position of an idle stream is committed", Check: checkDuration("idle_interval")},
+	{Name: "unique_id", Default: "off", Description: "on says that _id is unique over all shards of a collection that is sharded by another key", Check: extension.OneOf("on", "off")},
+	{Name: "snapshot_threads", Default: "4", Description: "cursors that read the initial snapshot", Check: extension.WholeNumber(1, 64)},
+	{Name: "idle_interval", Default: "10s", Description: "how often the position of an idle stream is committed", Check: extension.Duration(10 * time.Millisecond)},
 }
 
 // config is the options, parsed.
@@ -49,10 +49,10 @@ func parseConfig(options map[string]string) (config, error) {
 	c := config{
 		connection: values["connection"], database: values["database"], collection: values["collection"],
 		documentColumn: values["document_column"], misfitColumn: values["misfit_column"],
-		keyJSON: values["key_format"] == "json", nullMisfits: values["on_misfit"] == "null", uniqueID: values["unique_id"] == "on",
+		keyJSON: strings.EqualFold(values["key_format"], "json"), nullMisfits: strings.EqualFold(values["on_misfit"], "null"), uniqueID: strings.EqualFold(values["unique_id"], "on"),
 		partDocuments: leastPartDocuments, silence: silenceLimit, retryPause: retryPause,
 	}
-	if values["json_format"] == "canonical" {
+	if strings.EqualFold(values["json_format"], "canonical") {
 		c.json = canonical
 	}
 	c.fields, _ = parseFields(values["fields"]) // checked above, like the next two
@@ -85,7 +85,7 @@ func parseFields(text string) (map[string][]string, error) {
 			ok = ok && s != ""
 		}
 		if !ok || column == "" {
-			return nil, badOption("fields", text, "a list such as 'city = address.city, first_sku = items.0.sku'")
+			return nil, extension.Want("a list such as 'city = address.city, first_sku = items.0.sku'")
 		}
 		if _, twice := out[column]; twice {
 			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "option fields of a mongodb stream names the column %s twice", column).
@@ -99,36 +99,4 @@ func parseFields(text string) (map[string][]string, error) {
 func checkFields(value string) error {
 	_, err := parseFields(value)
 	return err
-}
-
-func checkWord(name string, words ...string) func(string) error {
-	return func(value string) error {
-		for _, w := range words {
-			if value == w {
-				return nil
-			}
-		}
-		return badOption(name, value, strings.Join(words, " or "))
-	}
-}
-
-func checkThreads(value string) error {
-	if n, err := strconv.Atoi(value); err != nil || n < 1 || n > 64 {
-		return badOption("snapshot_threads", value, "a whole number from 1 to 64")
-	}
-	return nil
-}
-
-func checkDuration(name string) func(string) error {
-	return func(value string) error {
-		if d, err := time.ParseDuration(value); err != nil || d < 10*time.Millisecond {
-			return badOption(name, value, "a duration such as 500ms, 30s or 5m")
-		}
-		return nil
-	}
-}
-
-func badOption(name, value, want string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "option %s = %q of a mongodb stream is not %s", name, value, want).
-		Hintf("give it another value, or leave it out for its default")
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tidemarkdb/tidemark/extension"
-	"github.com/tidemarkdb/tidemark/sqlerr"
 )
 
 var optionDefs = []extension.OptionDef{
@@ -17,11 +16,14 @@ var optionDefs = []extension.OptionDef{
 	{Name: "table", Required: true, Description: "source table, such as public.orders"},
 	{Name: "publication", Default: "tidemark", Description: "publication that contains the table; it must exist"},
 	{Name: "slot", Description: "replication slot, made and dropped by the stream; tidemark_<stream> when absent", Check: checkSlotName},
-	{Name: "snapshot_threads", Default: "4", Description: "connections that read the initial snapshot", Check: checkThreads},
-	{Name: "slot_timeout", Default: "60s", Description: "how long making the slot may wait for transactions that are open at the source", Check: checkDuration("slot_timeout")},
-	{Name: "check_interval", Default: "30s", Description: "how often the publication and the table are looked at while streaming", Check: checkDuration("check_interval")},
-	{Name: "streaming", Default: "on", Description: "receive large transactions before they commit: on or off", Check: checkSwitch},
+	{Name: "snapshot_threads", Default: "4", Description: "connections that read the initial snapshot", Check: extension.WholeNumber(1, 64)},
+	{Name: "slot_timeout", Default: "60s", Description: "how long making the slot may wait for transactions that are open at the source", Check: extension.Duration(leastDuration)},
+	{Name: "check_interval", Default: "30s", Description: "how often the publication and the table are looked at while streaming", Check: extension.Duration(leastDuration)},
+	{Name: "streaming", Default: "on", Description: "receive large transactions before they commit: on or off", Check: extension.OneOf("on", "off")},
 }
+
+// leastDuration is the shortest wait that an option may ask for.
+const leastDuration = 10 * time.Millisecond
 
 // maxNameBytes is the most bytes PostgreSQL keeps of a name.
 const maxNameBytes = 63
@@ -76,40 +78,13 @@ func slotName(stream string) string {
 func checkSlotName(value string) error {
 	for _, c := range []byte(value) {
 		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_') {
-			return badOption("slot", value, "lower-case letters, digits and underscores")
+			return extension.Want("lower-case letters, digits and underscores")
 		}
 	}
 	if len(value) > maxNameBytes {
-		return badOption("slot", value, fmt.Sprintf("at most %d characters", maxNameBytes))
+		return extension.Want(fmt.Sprintf("at most %d characters", maxNameBytes))
 	}
 	return nil
-}
-
-func checkThreads(value string) error {
-	if n, err := strconv.Atoi(value); err != nil || n < 1 || n > 64 {
-		return badOption("snapshot_threads", value, "a whole number from 1 to 64")
-	}
-	return nil
-}
-
-func checkDuration(name string) func(string) error {
-	return func(value string) error {
-		if d, err := time.ParseDuration(value); err != nil || d < 10*time.Millisecond {
-			return badOption(name, value, "a duration such as 500ms, 30s or 5m")
-		}
-		return nil
-	}
-}
-
-func checkSwitch(value string) error {
-	if !strings.EqualFold(value, "on") && !strings.EqualFold(value, "off") {
-		return badOption("streaming", value, "on or off")
-	}
-	return nil
-}
-
-func badOption(name, value, want string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "option %s = %q of a postgres stream is not %s", name, value, want)
 }
 
 // quoteIdent returns name as an SQL identifier.
