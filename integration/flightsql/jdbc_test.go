@@ -1,15 +1,14 @@
 package flightsql
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	server "github.com/tidemarkdb/tidemark/flightsql"
+	"github.com/tidemarkdb/tidemark/integration/cache"
 )
 
 // jdbcDriver is the driver the Java program runs with.
@@ -21,27 +20,21 @@ const (
 // driverJar returns the path of the driver, which Maven fetches once.
 func driverJar(t *testing.T) string {
 	t.Helper()
-	_, self, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("the source of this package cannot be located")
-	}
-	folder := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(self))), ".cache", "jdbc")
-	jar := filepath.Join(folder, "flight-sql-jdbc-driver-"+jdbcVersion+".jar")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	var jar string
+	err := cache.Fill("jdbc", func(folder string) error {
+		jar = filepath.Join(folder, "flight-sql-jdbc-driver-"+jdbcVersion+".jar")
+		if _, err := os.Stat(jar); err == nil {
+			return nil
+		}
+		out, err := exec.Command("mvn", "-q", "-B", "dependency:copy", "-Dartifact="+jdbcDriver, "-DoutputDirectory="+folder).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("mvn: %w\n%s", err, out)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close() // which unlocks
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(jar); err == nil {
-		return jar
-	}
-	run(t, exec.Command("mvn", "-q", "-B", "dependency:copy", "-Dartifact="+jdbcDriver, "-DoutputDirectory="+folder))
 	return jar
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +19,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"golang.org/x/sys/unix"
+
+	"github.com/tidemarkdb/tidemark/integration/cache"
 )
 
 //go:embed CdcServer.java
@@ -170,32 +170,24 @@ func classes(folder string) string {
 }
 
 // prepare fetches the libraries and compiles the program unless that has been done, and returns the folder they are in.
-func prepare() (string, error) {
-	_, self, _, ok := runtime.Caller(0)
-	if !ok {
-		return "", fmt.Errorf("the source of this package cannot be located")
-	}
-	here := filepath.Dir(self)
-	folder := filepath.Join(filepath.Dir(filepath.Dir(here)), ".cache", "mongodb")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+func prepare() (folder string, err error) {
+	repository, err := cache.Repository()
 	if err != nil {
 		return "", err
 	}
-	defer lock.Close() // which unlocks
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return "", err
-	}
-	libraries := filepath.Join(folder, "lib")
-	err = once(filepath.Join(libraries, ".done"), "mvn", "-q", "-B", "-f", filepath.Join(here, "pom.xml"),
-		"dependency:copy-dependencies", "-DoutputDirectory="+libraries, "-DincludeScope=runtime")
-	if err != nil {
-		return "", err
-	}
-	out := classes(folder)
-	return folder, once(filepath.Join(out, ".done"), "javac", "-nowarn", "-d", out, "-cp", filepath.Join(libraries, "*"), filepath.Join(here, "CdcServer.java"))
+	here := filepath.Join(repository, "integration", "mongotest")
+	err = cache.Fill("mongodb", func(at string) error {
+		folder = at
+		libraries := filepath.Join(folder, "lib")
+		err := once(filepath.Join(libraries, ".done"), "mvn", "-q", "-B", "-f", filepath.Join(here, "pom.xml"),
+			"dependency:copy-dependencies", "-DoutputDirectory="+libraries, "-DincludeScope=runtime")
+		if err != nil {
+			return err
+		}
+		out := classes(folder)
+		return once(filepath.Join(out, ".done"), "javac", "-nowarn", "-d", out, "-cp", filepath.Join(libraries, "*"), filepath.Join(here, "CdcServer.java"))
+	})
+	return folder, err
 }
 
 // once runs a program unless it left the file done behind earlier.

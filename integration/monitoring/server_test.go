@@ -15,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tidemarkdb/tidemark/integration/cache"
 	. "github.com/tidemarkdb/tidemark/integration/enginetest"
 )
 
@@ -29,29 +28,21 @@ func program(t *testing.T, name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	folder, err := filepath.Abs(filepath.Join(repository, ".cache", "prometheus"))
+	var path string
+	err := cache.Fill("prometheus", func(folder string) error {
+		path = filepath.Join(folder, "usr", "bin", name)
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		fetch := exec.Command("sh", "-ec", "apt-get download -q prometheus || { apt-get update -q; apt-get download -q prometheus; }; for f in prometheus_*.deb; do dpkg -x $f .; done")
+		fetch.Dir = folder
+		if out, err := fetch.CombinedOutput(); err != nil {
+			return fmt.Errorf("Debian's package prometheus is neither installed nor can it be fetched: %w\n%s", err, out)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := os.OpenFile(folder+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close() // which unlocks
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(folder, "usr", "bin", name)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	fetch := exec.Command("sh", "-ec", "apt-get download -q prometheus || { apt-get update -q; apt-get download -q prometheus; }; for f in prometheus_*.deb; do dpkg -x $f .; done")
-	fetch.Dir = folder
-	if out, err := fetch.CombinedOutput(); err != nil {
-		t.Fatalf("Debian's package prometheus is neither installed nor can it be fetched: %v\n%s", err, out)
 	}
 	return path
 }

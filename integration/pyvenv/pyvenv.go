@@ -20,26 +20,28 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/tidemarkdb/tidemark/integration/cache"
 )
 
 // Python returns the path of the environment's interpreter and makes the environment when it is missing or out of
 // date. It fails the test when that cannot be done.
 func Python(t testing.TB) string {
 	t.Helper()
-	_, self, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("the source of this package cannot be located")
+	repository, err := cache.Repository()
+	if err != nil {
+		t.Fatal(err)
 	}
-	repository := filepath.Dir(filepath.Dir(filepath.Dir(self)))
 	venv := os.Getenv("TIDEMARK_VENV")
 	if venv == "" {
 		venv = filepath.Join(repository, ".cache", "venv")
 	}
-	if err := prepare(venv, filepath.Join(repository, "integration", "requirements.txt")); err != nil {
+	requirements := filepath.Join(repository, "integration", "requirements.txt")
+	if !complete(venv, requirements) {
+		err = cache.FillAt(venv, func(venv string) error { return prepare(venv, requirements) })
+	}
+	if err != nil {
 		t.Fatalf("preparing the Python environment %s: %v", venv, err)
 	}
 	return filepath.Join(venv, "bin", "python")
@@ -47,20 +49,6 @@ func Python(t testing.TB) string {
 
 // prepare makes the environment unless it is complete.
 func prepare(venv, requirements string) error {
-	if complete(venv, requirements) {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(venv), 0o755); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(venv+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
-	defer lock.Close() // which unlocks
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return fmt.Errorf("locking %s: %w", lock.Name(), err)
-	}
 	if complete(venv, requirements) {
 		return nil
 	}
