@@ -214,6 +214,20 @@ func TestLargeWindows(t *testing.T) {
 		"ntile(7) over (order by id), ntile(60000) over (order by id), percent_rank() over (order by big, day), cume_dist() over (order by big, day)",
 		"ntile(3) over (partition by id < 40000 order by id), percent_rank() over (partition by id < 40000 order by k, day), cume_dist() over (partition by id < 40000 order by k, day)",
 		"dense_rank() over (partition by id % 2, id > 13000 order by id / 3), max(day) over (partition by id % 2, id > 13000 order by id / 3)",
+		"sum(id) over (order by id rows between current row and unbounded following), count(s) filter (where b) over (order by id desc range between current row and unbounded following)",
+		"min(s) over (order by id rows between 20000 preceding and 100 preceding), max(d) over (order by id rows between 9 following and 30000 following exclude current row)",
+		"sum(k) over (order by id rows between unbounded preceding and 70000 following), sum(k) over (partition by id < 40000 order by id rows between 80000 preceding and 3 following)",
+		"sum(id) over (order by k range between 2 preceding and 1 following), count(*) over (order by k range between 2 preceding and 1 following exclude ties), sum(id) over (order by k desc nulls last range between 3 following and unbounded following)",
+		"count(*) over (order by day range between interval '3 days' preceding and interval '2 days' following exclude group), max(id) over (order by day range between unbounded preceding and interval '1 day' preceding)",
+		"sum(id) over (partition by b order by k, day groups between 3 preceding and 2 preceding), min(id) over (partition by b order by k, day groups between 1 following and 4000000000 following), avg(d) over (partition by b order by k, day groups between unbounded preceding and 1 preceding)",
+		"sum(d) over (order by k, id range between unbounded preceding and current row exclude current row), sum(id) over (order by k rows between unbounded preceding and unbounded following exclude group)",
+		"first_value(s) over (order by id rows between current row and unbounded following), last_value(d) over (order by k range between current row and unbounded following), nth_value(id, 30000) over (order by id rows between unbounded preceding and unbounded following exclude current row)",
+		"nth_value(id, k + 1) over (order by id range between 40 preceding and 20 following), last_value(id) over (order by k, id range between unbounded preceding and current row)",
+		"lag(s, 70000) over (order by id), lead(id, 66000, -1::bigint) over (order by id), lag(d, k) over (order by id), lead(k, k, 7) over (partition by id < 40000 order by id)",
+		"ntile((k + 1)::int) over (partition by b order by id), ntile((id % 100 + 1)::int) over (partition by id < 40000 order by id desc)",
+		"rank() over (order by b), dense_rank() over (order by b), percent_rank() over (order by b), cume_dist() over (order by b), sum(id) over (order by b), row_number() over (order by b, id)",
+		"rank() over (partition by id < 3 order by id > 9000, b), count(*) over (partition by id < 3 order by id > 9000, b), ntile(5) over (partition by id < 3 order by id > 9000, b, id)",
+		"count(distinct k) over (), sum(distinct k) filter (where b) over (partition by b)",
 	} {
 		sql := "select id, " + calls + " from t"
 		root := db.plan(t, sql)
@@ -240,8 +254,9 @@ func TestLargeWindows(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{
-		"select sum(id) over (order by id rows between current row and unbounded following) from t",
-		"select rank() over (order by b) from t",
+		"select array_agg(id) over (order by id rows between current row and unbounded following) from t",
+		"select last_value(id ignore nulls) over (order by b) from t",
+		"select count(distinct id) over () from t",
 	} {
 		env := db.env(2)
 		env.SpillDir, env.MemoryBytes = t.TempDir(), 1<<17

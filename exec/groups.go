@@ -49,32 +49,43 @@ func (g *groups) renew(ev *extension.Eval) {
 func (g *groups) addCalls(ev *extension.Eval) {
 	a := g.a
 	for i := range a.calls {
-		spec := &a.calls[i]
-		c := groupCall{spec: spec, acc: spec.bound.New(ev), pick: make([]picker, len(spec.args)), args: make([]*vec.Vector, len(spec.args))}
-		c.grouped = g.keys != nil
-		if spec.distinct {
-			c.seen = newGrouper(g.distinctTypes(spec), 0)
-		}
-		if len(spec.order) > 0 {
-			c.ordered = newStore(append([]vec.Type{vec.Int64Type}, a.types...))
-		}
-		if c.seen == nil && c.ordered == nil {
-			c.out, _ = c.acc.(extension.SelectiveAccumulator)
-		}
+		c := newGroupCall(ev, &a.calls[i], a.types, g.keys != nil)
 		c.acc.Grow(g.len())
-		g.calls = append(g.calls, c)
+		g.calls = append(g.calls, *c)
 	}
 }
 
-func (g *groups) distinctTypes(spec *aggCall) []vec.Type {
-	var types []vec.Type
-	if g.keys != nil {
-		types = append(types, vec.Int64Type)
+// newGroupCall returns an aggregate over rows of the types, of groups or of one.
+func newGroupCall(ev *extension.Eval, spec *aggCall, types []vec.Type, grouped bool) *groupCall {
+	c := &groupCall{spec: spec, acc: spec.bound.New(ev), pick: make([]picker, len(spec.args)), args: make([]*vec.Vector, len(spec.args)), grouped: grouped}
+	if spec.distinct {
+		var keys []vec.Type
+		if grouped {
+			keys = append(keys, vec.Int64Type)
+		}
+		for _, p := range spec.args {
+			keys = append(keys, types[p])
+		}
+		c.seen = newGrouper(keys, 0)
 	}
-	for _, p := range spec.args {
-		types = append(types, g.a.types[p])
+	if len(spec.order) > 0 {
+		c.ordered = newStore(append([]vec.Type{vec.Int64Type}, types...))
 	}
-	return types
+	if c.seen == nil && c.ordered == nil {
+		c.out, _ = c.acc.(extension.SelectiveAccumulator)
+	}
+	return c
+}
+
+func (c *groupCall) memory() int64 {
+	size := c.acc.MemoryBytes()
+	if c.seen != nil {
+		size += c.seen.memory()
+	}
+	if c.ordered != nil {
+		size += c.ordered.memory()
+	}
+	return size
 }
 
 func (g *groups) len() int {
@@ -90,14 +101,7 @@ func (g *groups) memory() int64 {
 		size = g.keys.memory()
 	}
 	for i := range g.calls {
-		c := &g.calls[i]
-		size += c.acc.MemoryBytes()
-		if c.seen != nil {
-			size += c.seen.memory()
-		}
-		if c.ordered != nil {
-			size += c.ordered.memory()
-		}
+		size += g.calls[i].memory()
 	}
 	return size
 }

@@ -18,6 +18,8 @@ var spillingQueries = []struct{ name, sql string }{
 	{"join", "select count(*), sum(a.l_quantity) from lineitem a join lineitem b on a.l_orderkey = b.l_orderkey and a.l_shipdate < b.l_shipdate"},
 	{"range", "select count(*) from lineitem a join lineitem b on a.l_orderkey < b.l_orderkey - 700000"},
 	{"window", "select l_orderkey, sum(l_quantity) over (partition by l_orderkey order by l_shipdate) from lineitem"},
+	{"far", "select l_orderkey, sum(l_quantity) over (order by l_orderkey, l_shipdate rows between current row and unbounded following) from lineitem"},
+	{"farRange", "select l_orderkey, sum(l_quantity) over (order by l_orderkey range between 1000 preceding and 100000 following) from lineitem"},
 	{"stretches", "select l_orderkey, sum(l_quantity) over (order by l_orderkey, l_shipdate) from lineitem"},
 }
 

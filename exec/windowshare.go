@@ -73,7 +73,7 @@ func (s *windowShare) call(c *windowCall) (*vec.Vector, error) {
 	if wholePartition(c) && len(s.x.n.Order) == 0 || c.start.kind == plan.UnboundedPreceding && c.end.kind == plan.UnboundedFollowing && c.Frame.Exclude == plan.ExcludeNoOthers {
 		return s.perPartition(c)
 	}
-	ordered := c.Distinct || c.Agg.Func != nil && c.Agg.Func.OrderSensitive
+	ordered := c.Distinct || c.ordered()
 	if c.running() && !ordered {
 		return s.running(c)
 	}
@@ -86,6 +86,9 @@ func (s *windowShare) call(c *windowCall) (*vec.Vector, error) {
 	}
 	return s.tree(c, f)
 }
+
+// ordered reports whether the order of rows counts for an aggregate.
+func (c *windowCall) ordered() bool { return c.Agg.Func != nil && c.Agg.Func.OrderSensitive }
 
 // wholePartition reports whether a frame without ORDER BY is the partition: every row is a peer.
 func wholePartition(c *windowCall) bool {
@@ -274,21 +277,25 @@ func (s *windowShare) rowByRow(c *windowCall, f frames) (*vec.Vector, error) {
 
 // ranges returns the rows of row i's frame, EXCLUDE applied, as ascending ranges.
 func (s *windowShare) ranges(c *windowCall, f frames, i int32) [][2]int32 {
-	lo, hi := f.start[i], f.end[i]
-	cut := func(from, to int32) [][2]int32 {
-		return [][2]int32{{lo, min(hi, from)}, {max(lo, to), hi}}
+	return frameRanges(c.Frame.Exclude, f.start[i], f.end[i], i, s.peerStart[i], s.peerEnd[i])
+}
+
+// frameRanges returns rows [lo, hi) without those that EXCLUDE leaves out for a row with such peers.
+func frameRanges[T int32 | int64](exclude plan.Exclude, lo, hi, row, peers, peerEnd T) [][2]T {
+	cut := func(from, to T) [][2]T {
+		return [][2]T{{lo, min(hi, from)}, {max(lo, to), hi}}
 	}
-	switch c.Frame.Exclude {
+	switch exclude {
 	case plan.ExcludeCurrentRow:
-		return cut(i, i+1)
+		return cut(row, row+1)
 	case plan.ExcludeGroup:
-		return cut(s.peerStart[i], s.peerEnd[i])
+		return cut(peers, peerEnd)
 	case plan.ExcludeTies:
-		out := cut(s.peerStart[i], s.peerEnd[i])
-		if i >= lo && i < hi {
-			return [][2]int32{out[0], {i, i + 1}, out[1]}
+		out := cut(peers, peerEnd)
+		if row >= lo && row < hi {
+			return [][2]T{out[0], {row, row + 1}, out[1]}
 		}
 		return out
 	}
-	return [][2]int32{{lo, hi}}
+	return [][2]T{{lo, hi}}
 }

@@ -1,125 +1,16 @@
 package exec
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/extension"
-	"github.com/tidemarkdb/tidemark/plan"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
-// maxContext bounds how many rows before or after a row a call may look at to be computed in stretches.
-const maxContext = 1 << 16
-
-// stretchKind says how a call is computed over a partition that is worked on in stretches.
-type stretchKind uint8
-
-const (
-	notInStretches stretchKind = iota
-	nearby                     // looks at so many rows before and after
-	counting                   // counts rows or peer groups from the partition's start
-	running                    // folds rows from the partition's start on: a state is carried from stretch to stretch
-	overall                    // folds the whole partition: done ahead
-	sized                      // depends on how many rows the partition has, which are counted ahead
-)
-
-// windowNeeds is what the calls of a window look at around a row.
-type windowNeeds struct {
-	kinds         []stretchKind
-	before, after int
-	peers         bool // stretches must end between peer groups
-}
-
-// needs finds how every call can be computed in stretches; ok is false when one cannot.
-func (x *window) needs() (n windowNeeds, ok bool) {
-	for i := range x.calls {
-		kind := n.call(x, &x.calls[i])
-		if kind == notInStretches {
-			return n, false
-		}
-		n.kinds = append(n.kinds, kind)
-	}
-	return n, true
-}
-
-func (n *windowNeeds) call(x *window, c *windowCall) stretchKind {
-	if c.Bound != nil {
-		return n.function(c)
-	}
-	folds := !c.Distinct && (c.Agg.Func == nil || !c.Agg.Func.OrderSensitive) && c.Frame.Exclude == plan.ExcludeNoOthers
-	switch {
-	case wholePartition(c) && len(x.n.Order) == 0, c.start.kind == plan.UnboundedPreceding && c.end.kind == plan.UnboundedFollowing:
-		if folds {
-			return overall
-		}
-	case c.start.kind != plan.UnboundedPreceding:
-		return n.frame(c)
-	case folds && c.end.kind == plan.CurrentRow:
-		n.peers = n.peers || c.Frame.Mode != plan.Rows
-		return running
-	case folds && c.Frame.Mode == plan.Rows && n.bound(&c.end):
-		return running
-	}
-	return notInStretches
-}
-
-func (n *windowNeeds) function(c *windowCall) stretchKind {
-	switch c.Bound.Func.Name {
-	case "row_number":
-		return counting
-	case "rank", "dense_rank":
-		n.peers = true
-		return counting
-	case "percent_rank", "cume_dist":
-		n.peers = true
-		return sized
-	case "ntile":
-		if _, constant := c.Args[0].(*plan.Const); constant {
-			return sized
-		}
-	case "lag", "lead":
-		offset := int64(1)
-		if len(c.Args) > 1 {
-			k, ok := c.Args[1].(*plan.Const)
-			if !ok || k.Value.Null {
-				return notInStretches
-			}
-			offset = max(k.Value.I, -k.Value.I)
-		}
-		if c.IgnoreNulls || !n.reach(offset) {
-			return notInStretches
-		}
-		return nearby
-	case "first_value", "last_value", "nth_value":
-		return n.frame(c)
-	}
-	return notInStretches
-}
-
-// frame admits frames of ROWS that end near the row on both sides.
-func (n *windowNeeds) frame(c *windowCall) stretchKind {
-	if c.Frame.Mode != plan.Rows || c.Frame.Exclude == plan.ExcludeGroup || c.Frame.Exclude == plan.ExcludeTies || !n.bound(&c.start) || !n.bound(&c.end) {
-		return notInStretches
-	}
-	return nearby
-}
-
-func (n *windowNeeds) bound(b *frameBound) bool {
-	switch b.kind {
-	case plan.CurrentRow:
-		return true
-	case plan.Preceding, plan.Following:
-		return n.reach(b.rows)
-	}
-	return false
-}
-
-func (n *windowNeeds) reach(rows int64) bool {
-	if rows < 0 || rows > maxContext {
-		return false
-	}
-	n.before, n.after = max(n.before, int(rows)), max(n.after, int(rows))
-	return true
-}
+// errLargePeers says that stretches cannot end between peer groups, as one is too large.
+var errLargePeers = errors.New("a peer group is too large")
 
 // windowStream computes a window over partitions too large for memory. Rows come in order and are worked on in
 // stretches, each with the rows around it that calls look at:
@@ -137,6 +28,9 @@ type windowStream struct {
 	limit  int64 // bytes at which a stretch is worked on
 	least  int64 // limit at first
 	totals *windowTotals
+	pages  *windowPages // nil when no call is far
+	base   int64        // number of the first row of rows
+	skip   int64        // so many rows were passed on before
 
 	// Of the partition that the first row of rows lies in: whether it began before, and what came before that row.
 	began  bool
@@ -146,46 +40,89 @@ type windowStream struct {
 
 // stream sorts rows with the help of files and computes the calls in stretches.
 func (x *window) stream(w *worker, out consumer, list *chunkList) error {
-	needs, ok := x.needs()
+	needs, ok := x.needs(false)
 	if !ok {
 		return x.tooLarge()
 	}
-	s := &windowStream{windowNeeds: needs, x: x, w: w, out: out, res: x.q.budget.open("Window", x.m), rows: newStore(x.types)}
-	defer s.res.release()
-	s.least = max(x.q.budget.limit/int64(4*x.q.threads), 1<<16)
-	s.limit = s.least
-	s.carry = make([]extension.Accumulator, len(x.calls))
-	var err error
-	if s.totals, err = x.total(w, list, needs.kinds); err != nil {
+	totals, err := x.total(w, list, needs.kinds)
+	if err != nil {
 		return err
 	}
+	defer totals.res.release()
 	sorted := &sorter{q: x.q, m: x.m, order: x.order, types: x.types, width: len(x.types), keep: -1}
 	defer sorted.close()
 	c, err := sorted.local(w)
 	if err != nil {
 		return err
 	}
-	for i := range list.len() {
-		b, err := list.read(i)
-		if err != nil {
-			return err
-		}
-		if err := consumeSlices(b, c); err != nil {
-			return err
-		}
+	if err := list.each(w, c.consume); err != nil {
+		return err
 	}
 	if err := c.(*sortWorker).spill(0); err != nil { // what memory there is is for the stretches
 		return err
 	}
-	if err := sorted.merge(w, s); err != nil {
+	s := x.newStream(w, out, needs, totals)
+	if err := s.run(sorted); err != errLargePeers {
+		return err
+	}
+	if needs, ok = x.needs(true); !ok {
+		return x.tooLarge()
+	}
+	again := x.newStream(w, out, needs, totals)
+	again.skip = s.passed()
+	return again.run(sorted)
+}
+
+func (x *window) newStream(w *worker, out consumer, needs windowNeeds, totals *windowTotals) *windowStream {
+	s := &windowStream{windowNeeds: needs, x: x, w: w, out: out, totals: totals, res: x.q.budget.open("Window", x.m), rows: newStore(x.types)}
+	s.least = max(x.q.budget.limit/int64(4*x.q.threads), 1<<16)
+	s.limit = s.least
+	s.carry = make([]extension.Accumulator, len(x.calls))
+	return s
+}
+
+// run computes the calls over sorted rows; errLargePeers leaves rows that were not passed on.
+func (s *windowStream) run(sorted *sorter) (err error) {
+	defer s.res.release()
+	if slices.Contains(s.kinds, far) {
+		if s.pages, err = newWindowPages(s.x, s.w, s.kinds); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.pages.close()) }()
+		if err := sorted.merge(s.w, s.pages); err != nil {
+			return err
+		}
+		if err := s.pages.finish(); err != nil {
+			return err
+		}
+	}
+	if err := sorted.merge(s.w, s); err != nil {
 		return err
 	}
 	return s.advance(true)
 }
 
+// passed returns how many rows were passed on.
+func (s *windowStream) passed() int64 { return max(s.base+int64(s.halo), s.skip) }
+
 func (x *window) tooLarge() error {
 	return sqlerr.New(sqlerr.OutOfMemory, "out of memory: a partition of a window does not fit in the %d bytes of execution.memory_limit", x.q.budget.limit).
-		Hintf("raise execution.memory_limit, or use PARTITION BY, or frames of ROWS that end near the row or begin at UNBOUNDED PRECEDING: those need not hold a whole partition")
+		Hintf("raise execution.memory_limit, or use PARTITION BY: DISTINCT, IGNORE NULLS and functions that gather values, such as string_agg and array_agg, hold a whole partition unless their frames are of ROWS near the row")
+}
+
+// littleBytes is what partitions in stretches may hold beside the stretch over the limit.
+const littleBytes = 1 << 19
+
+// require reserves what grows with the number of rows or partitions and cannot be parted.
+func (x *window) require(res *reservation, size int64) error {
+	switch {
+	case res.resize(size):
+	case size <= littleBytes:
+		res.force(size)
+	default:
+		return x.tooLarge()
+	}
+	return nil
 }
 
 func (s *windowStream) consume(b *vec.Batch) error {
@@ -204,6 +141,9 @@ func (s *windowStream) reserve() error {
 		return nil
 	}
 	if size > 2*s.least && s.rows.total > int64(s.windowNeeds.before+s.after+2*vec.BatchRows) {
+		if s.peers {
+			return errLargePeers
+		}
 		return s.x.tooLarge()
 	}
 	s.res.force(size)
@@ -268,13 +208,13 @@ func (s *windowStream) take() ([]*vec.Vector, error) {
 func (s *windowStream) pass(share *windowShare, upto int) error {
 	out := &vec.Batch{N: share.n, Cols: share.cols[:s.x.width:s.x.width]}
 	for i := range s.x.calls {
-		v, err := s.call(share, i)
+		v, err := s.call(share, i, upto)
 		if err != nil {
 			return err
 		}
 		out.Cols = append(out.Cols, v)
 	}
-	for from := s.halo; from < upto; from += vec.BatchRows {
+	for from := max(s.halo, int(s.skip-s.base)); from < upto; from += vec.BatchRows {
 		if err := s.w.check(); err != nil {
 			return err
 		}
@@ -285,11 +225,13 @@ func (s *windowStream) pass(share *windowShare, upto int) error {
 	return nil
 }
 
-func (s *windowStream) call(share *windowShare, i int) (*vec.Vector, error) {
+func (s *windowStream) call(share *windowShare, i, upto int) (*vec.Vector, error) {
 	c := &s.x.calls[i]
 	switch s.kinds[i] {
 	case overall:
 		return s.totals.of(share, i)
+	case far:
+		return s.pages.calls[i].rows(share, s.base, s.halo, upto)
 	case sized:
 		s.count(share)
 	case running:
@@ -342,6 +284,7 @@ func (s *windowStream) keep(share *windowShare, upto int) error {
 		}
 	}
 	s.began = from > start || p == 0 && s.began
+	s.base += int64(from)
 	s.halo = upto - from
 	rest := make([]*vec.Vector, len(share.cols))
 	for i, c := range share.cols {

@@ -1,9 +1,6 @@
 package exec
 
-import (
-	"github.com/tidemarkdb/tidemark/extension"
-	"github.com/tidemarkdb/tidemark/vec"
-)
+import "github.com/tidemarkdb/tidemark/vec"
 
 // windowTotals holds the results of calls over whole partitions.
 type windowTotals struct {
@@ -11,18 +8,19 @@ type windowTotals struct {
 	parts   grouper // nil without PARTITION BY
 	results []*vec.Vector
 	sizes   []int64 // rows of each partition, where a call asks for them
+	res     *reservation
 }
 
 // total computes the calls over whole partitions, ahead of everything else.
 func (x *window) total(w *worker, list *chunkList, kinds []stretchKind) (*windowTotals, error) {
-	t := &windowTotals{x: x, results: make([]*vec.Vector, len(kinds))}
-	accs := make([]extension.Accumulator, len(kinds))
+	t := &windowTotals{x: x, results: make([]*vec.Vector, len(kinds)), res: x.q.budget.open("Window", x.m)}
+	calls := make([]*groupCall, len(kinds))
 	any := false
 	for i, kind := range kinds {
 		switch kind {
 		case overall:
-			accs[i], any = x.calls[i].Agg.New(w.ev), true
-			accs[i].Grow(1)
+			c := &x.calls[i]
+			calls[i], any = newGroupCall(w.ev, &aggCall{bound: c.Agg, args: c.args, filter: c.filter, distinct: c.Distinct}, x.types, true), true
 		case sized:
 			t.sizes, any = make([]int64, 1), true
 		}
@@ -37,15 +35,16 @@ func (x *window) total(w *worker, list *chunkList, kinds []stretchKind) (*window
 		}
 		t.parts = newGrouper(types, 0)
 	}
-	if err := list.each(w, func(b *vec.Batch) error { return t.fold(w, accs, b) }); err != nil {
+	if err := list.each(w, func(b *vec.Batch) error { return t.fold(calls, b) }); err != nil {
 		return nil, err
 	}
-	for i, acc := range accs {
-		if acc == nil {
+	for i, c := range calls {
+		if c == nil {
 			continue
 		}
+		c.acc.Grow(t.count())
 		var err error
-		if t.results[i], err = acc.Result(0, t.count()); err != nil {
+		if t.results[i], err = c.acc.Result(0, t.count()); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +67,7 @@ func (t *windowTotals) number(cols []*vec.Vector, n int) []uint32 {
 	return ids
 }
 
-func (t *windowTotals) fold(w *worker, accs []extension.Accumulator, b *vec.Batch) error {
+func (t *windowTotals) fold(calls []*groupCall, b *vec.Batch) error {
 	ids := t.number(b.Cols, b.N)
 	if t.sizes != nil {
 		t.sizes = append(t.sizes, make([]int64, max(t.count()-len(t.sizes), 0))...)
@@ -76,28 +75,21 @@ func (t *windowTotals) fold(w *worker, accs []extension.Accumulator, b *vec.Batc
 			t.sizes[id]++
 		}
 	}
-	share := &windowShare{x: t.x, w: w, cols: b.Cols, n: b.N}
-	for i, acc := range accs {
-		if acc == nil {
+	size := int64(cap(t.sizes)) * 8
+	if t.parts != nil {
+		size += t.parts.memory()
+	}
+	for _, c := range calls {
+		if c == nil {
 			continue
 		}
-		c := &t.x.calls[i]
-		acc.Grow(t.count())
-		kept := share.kept(c)
-		groups, rows := make([]uint32, 0, b.N), make([]int32, 0, b.N)
-		for r := range b.N {
-			if kept == nil || kept.Get(r) {
-				groups, rows = append(groups, ids[r]), append(rows, int32(r))
-			}
-		}
-		if len(rows) == 0 {
-			continue
-		}
-		if err := share.fold(c, acc, groups, rows); err != nil {
+		c.acc.Grow(t.count())
+		if err := c.update(b.Cols, ids, &rowSet{n: b.N}); err != nil {
 			return err
 		}
+		size += c.memory()
 	}
-	return nil
+	return t.x.require(t.res, size)
 }
 
 // of returns the result of call i for every row of a share.

@@ -19,7 +19,7 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 		return nil, err
 	}
 	out := newColBuf(c.Agg.Result, s.n)
-	t := &treeFold{s: s, c: c, kept: kept, levels: levels, groups: make([][]uint32, len(levels)+1), nodes: make([][]int32, len(levels)+1)}
+	t := newTreeFold(s, c, kept, levels)
 	for from := 0; from < s.n; from += vec.BatchRows {
 		if err := s.w.check(); err != nil {
 			return nil, err
@@ -40,16 +40,16 @@ func (s *windowShare) tree(c *windowCall, f frames) (*vec.Vector, error) {
 		for i := range int32(n) {
 			row := int32(from) + i
 			if c.Frame.Exclude == plan.ExcludeNoOthers {
-				t.cover(uint32(i), max(f.start[row], base.at[i/commonRows]), f.end[row])
+				err = t.cover(uint32(i), 0, max(f.start[row], base.at[i/commonRows]), f.end[row])
 			} else {
 				for _, r := range s.ranges(c, f, row) {
-					t.cover(uint32(i), r[0], r[1])
+					if err == nil {
+						err = t.cover(uint32(i), 0, r[0], r[1])
+					}
 				}
 			}
-			if len(t.nodes[0]) >= vec.BatchRows {
-				if err := t.flush(); err != nil {
-					return nil, err
-				}
+			if err != nil {
+				return nil, err
 			}
 		}
 		if err := t.flush(); err != nil {
@@ -96,7 +96,9 @@ func (t *treeFold) common(f frames, from, n int) (parts commonParts, state []*ve
 			continue
 		}
 		parts.at[k] = end
-		t.cover(uint32(k), start, end)
+		if err := t.cover(uint32(k), 0, start, end); err != nil {
+			return parts, nil, err
+		}
 		for i := first; i < last; i++ {
 			parts.rows, parts.blocks = append(parts.rows, uint32(i-from)), append(parts.blocks, int32(k))
 		}
@@ -136,9 +138,13 @@ func (s *windowShare) mergeCarried(acc extension.Accumulator, n int) error {
 }
 
 // treeLevels returns the states of each level above the rows.
-func (s *windowShare) treeLevels(c *windowCall, kept vec.Bitmap) (levels [][]*vec.Vector, err error) {
-	n := s.n
-	for level := 0; n > treeFan; level++ {
+func (s *windowShare) treeLevels(c *windowCall, kept vec.Bitmap) ([][]*vec.Vector, error) {
+	return s.growTree(c, kept, nil, s.n)
+}
+
+// growTree adds the levels above the topmost, which has n nodes.
+func (s *windowShare) growTree(c *windowCall, kept vec.Bitmap, levels [][]*vec.Vector, n int) ([][]*vec.Vector, error) {
+	for n > treeFan {
 		up := (n + treeFan - 1) / treeFan
 		acc := c.Agg.New(s.w.ev)
 		acc.Grow(up)
@@ -196,14 +202,20 @@ type treeFold struct {
 	nodes  [][]int32
 }
 
-// cover notes the nodes that make up rows [lo, hi) for a group.
-func (t *treeFold) cover(group uint32, lo, hi int32) {
-	for level := 0; lo < hi; level++ {
+func newTreeFold(s *windowShare, c *windowCall, kept vec.Bitmap, levels [][]*vec.Vector) *treeFold {
+	return &treeFold{s: s, c: c, kept: kept, levels: levels, groups: make([][]uint32, len(levels)+1), nodes: make([][]int32, len(levels)+1)}
+}
+
+// cover notes the nodes that make up nodes [lo, hi) of a level, 0 being rows, for a group, and folds them when they
+// are many.
+func (t *treeFold) cover(group uint32, level int, lo, hi int32) error {
+	bottom := level
+	for ; lo < hi; level++ {
 		if level == len(t.levels) || hi-lo < treeFan {
 			for ; lo < hi; lo++ {
 				t.note(level, group, lo)
 			}
-			return
+			break
 		}
 		for ; lo%treeFan != 0 && lo < hi; lo++ {
 			t.note(level, group, lo)
@@ -213,6 +225,10 @@ func (t *treeFold) cover(group uint32, lo, hi int32) {
 		}
 		lo, hi = lo/treeFan, hi/treeFan
 	}
+	if len(t.nodes[bottom]) >= vec.BatchRows {
+		return t.flush()
+	}
+	return nil
 }
 
 func (t *treeFold) note(level int, group uint32, node int32) {

@@ -80,12 +80,17 @@ func windowFamily() family {
 					}
 					n := args[1].Value(i).I
 					if n < 1 {
-						return 0, false, sqlerr.New("22016", "argument of nth_value must be greater than zero")
+						return 0, false, NthNotPositive()
 					}
 					return n, true, nil
 				})
 			})}},
 	}}
+}
+
+// NthNotPositive is the error of nth_value with a number below 1.
+func NthNotPositive() error {
+	return sqlerr.New("22016", "argument of nth_value must be greater than zero").Hintf("rows of a frame are counted from 1")
 }
 
 func ntile(p *extension.Partition, args []*vec.Vector) (*vec.Vector, error) {
