@@ -68,6 +68,15 @@ func (h *house) suspend() {
 	Rows(h.t, h.s, "ALTER CDC TABLE orders SUSPEND")
 }
 
+// loaded fills the source, makes the table with table's with, attached, and lets it load and catch up.
+func (h *house) loaded(n int64, with string) {
+	h.t.Helper()
+	fill(h.source, 0, n)
+	h.table(with)
+	h.resume()
+	h.caughtUp(h.s)
+}
+
 // order returns a row of the source.
 func order(id, n int64, note string) scripted.Row {
 	return scripted.Row{vec.IntValue(vec.Int64Type, id), vec.IntValue(vec.Int64Type, n), vec.StringValue(vec.TextType, note)}

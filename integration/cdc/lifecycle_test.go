@@ -77,10 +77,7 @@ func TestADeletedKeyIsGoneUntilALaterInsert(t *testing.T) {
 
 func TestSuspendKeepsTheTableQueryableAndResumeContinues(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 100)
-	h.table("")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(100, "")
 	h.suspend()
 	Expect(t, h.s, ingests, "paused|-|f")
 	if n := h.source.Readers(); n != 0 {
@@ -99,10 +96,7 @@ func TestSuspendKeepsTheTableQueryableAndResumeContinues(t *testing.T) {
 
 func TestDetachKeepsRowsAndTheSameStreamContinues(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 100)
-	h.table("")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(100, "")
 	Rows(t, h.s, "ALTER CDC TABLE orders DETACH STREAM")
 	Until(t, "the worker's end", func() bool { return h.source.Readers() == 0 })
 	Expect(t, h.s, "SELECT count(*) FROM information_schema.cdc_ingests", "0")
@@ -129,10 +123,7 @@ func TestDetachKeepsRowsAndTheSameStreamContinues(t *testing.T) {
 
 func TestAnotherStreamReseeds(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 200)
-	h.table("")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(200, "")
 	other := h.database.Create("others", orderColumns, 0)
 	fill(other, 150, 200) // some keys in common
 	Rows(t, h.s, `ALTER CDC TABLE orders DETACH STREAM; CREATE STREAM second FROM SCRIPTED WITH ("table" = 'others');
@@ -151,10 +142,7 @@ func TestAnotherStreamReseeds(t *testing.T) {
 
 func TestDropStopsTheWorkerAndFreesTheStream(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 100)
-	h.table("")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(100, "")
 	Refuses(t, h.s, "DROP STREAM changes", sqlerr.DependentObjects, "DETACH STREAM")
 	Rows(t, h.s, "DROP TABLE orders")
 	Until(t, "the worker's end", func() bool { return h.source.Readers() == 0 })
@@ -181,10 +169,7 @@ func TestOneStreamFeedsOneTable(t *testing.T) {
 
 func TestRenameKeepsIngesting(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 50)
-	h.table("cascade_interval = '10 milliseconds'")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(50, "cascade_interval = '10 milliseconds'")
 	Rows(t, h.s, "ALTER TABLE orders RENAME TO purchases")
 	fill(h.source, 100, 50)
 	h.caughtUp(h.s)
@@ -198,10 +183,7 @@ func TestRenameKeepsIngesting(t *testing.T) {
 
 func TestAfterARestartResumeIsNeededAndContinues(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 300)
-	h.table("")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(300, "")
 	at := h.source.End()
 	h.engine.Close()
 	fill(h.source, 1000, 300)
@@ -346,10 +328,7 @@ func TestIngestsHasExactlyTheColumnsAndTheirMeaning(t *testing.T) {
 
 func TestResumeOnAnotherEngineMovesIngestion(t *testing.T) {
 	h := newHouse(t)
-	fill(h.source, 0, 200)
-	h.table("cascade_interval = '5 milliseconds'")
-	h.resume()
-	h.caughtUp(h.s)
+	h.loaded(200, "cascade_interval = '5 milliseconds'")
 	_, second := h.open("second")
 	fill(h.source, 1000, 200)
 	Rows(t, second, "ALTER CDC TABLE orders RESUME")
