@@ -203,6 +203,51 @@ func TestALateStepIsAbandoned(t *testing.T) {
 	})
 }
 
+// TestMergingRunsKeepsItsBudget merges key files whose merging takes several budgets: every call ends in time, a merge
+// that is too slow is abandoned and leaves no file, and in the end there are few key files, which know the live rows.
+func TestMergingRunsKeepsItsBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		const tablets = 10
+		for i := range tablets {
+			y.add(i*leastStep, leastStep, leastStep)
+		}
+		n, sum := y.live()
+		y.slow.perByte = 200 * time.Nanosecond
+		y.keyPace.perSecond = 1e9
+		const budget, write = 250 * time.Millisecond, 110 * time.Millisecond // half a megabyte at once
+		due := func() bool {
+			_, due := tablestore.ChooseRuns(y.current(), 1<<60)
+			return due
+		}
+		if !due() {
+			t.Fatal("there is nothing to merge")
+		}
+		before := y.files()
+		if err := y.Maintain(t.Context(), budget); err != nil {
+			t.Fatal(err)
+		}
+		if !due() || y.keyPace.perSecond >= 1e9 || y.files() != before {
+			t.Fatalf("the merge was not abandoned: pace %v, %d files where there were %d", y.keyPace.perSecond, y.files(), before)
+		}
+		for calls := 0; due(); calls++ {
+			if calls == 100 {
+				t.Fatal("no end to the merges")
+			}
+			started := time.Now()
+			if err := y.Maintain(t.Context(), budget); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(started); took > budget+write {
+				t.Errorf("call %d: %v with a budget of %v", calls, took, budget)
+			}
+		}
+		if gotN, gotSum := y.live(); gotN != n || gotSum != sum {
+			t.Errorf("%d rows with sum %d, want %d and %d", gotN, gotSum, n, sum)
+		}
+	})
+}
+
 func (y *yard) files() (n int) {
 	for _, err := range y.slow.List(y.t.Context(), tablet.TablesDir, "") {
 		if err != nil {

@@ -31,7 +31,8 @@ type Cascade struct {
 	// Busy reports whether an append is being written or committed: work that can wait lets it pass; nil: never.
 	Busy func() bool
 
-	pace pace
+	pace    pace // of rewriting rows
+	keyPace pace // of merging the key index
 }
 
 // Run makes one cascade and counts it. It reports whether anything was staged. The table may be gone or no longer this

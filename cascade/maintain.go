@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/sqlerr"
+	"github.com/tidemarkdb/tidemark/tablestore"
 	"github.com/tidemarkdb/tidemark/tablet"
 )
 
@@ -16,8 +17,8 @@ import (
 // A step has as many rows as are rewritten within what is left of the budget at the pace of the steps before it, but
 // leastStep at least; a tablet that has more is vacuumed in parts. A step of more than leastStep rows that has not ended
 // with the budget is abandoned. So the budget is overrun by no more than the time of a step of leastStep rows, or where
-// a larger one is abandoned, of what cannot be interrupted: to sort its rows or to encode a row group of them. Merging
-// runs of the key index is not cut.
+// a larger one is abandoned, of what cannot be interrupted: to sort its rows or to encode a row group of them. Merges of
+// the key index are steps of their keys, with a pace of their own; those that do not fit wait.
 func (c *Cascade) Maintain(ctx context.Context, budget time.Duration) error {
 	if budget <= 0 {
 		return nil
@@ -58,22 +59,29 @@ func (c *Cascade) maintainOnce(ctx context.Context, deadline time.Time) (bool, e
 	ledger := c.Store.NewLedger()
 	defer ledger.Discard()
 	ctx = ledger.Context(ctx)
-	if edit, err := c.Store.MergeRuns(ctx, table); err != nil || edit != nil {
-		if err == nil {
-			_, err = c.commit(ctx, edit)
-		}
-		return true, err
+	merge, due := tablestore.ChooseRuns(table, c.keyPace.rowsIn(time.Until(deadline), firstKeyPace))
+	switch {
+	case merge != nil:
+		return true, c.timed(ctx, &c.keyPace, merge.Keys, deadline, func(ctx context.Context) error {
+			edit, err := c.Store.MergeRuns(ctx, table, merge)
+			if err == nil {
+				_, err = c.commit(ctx, edit)
+			}
+			return err
+		})
+	case due:
+		c.keyPace.unused()
 	}
 	view := table.Tablets.View()
 	base := make([]member, len(view.Base))
 	for i, b := range view.Base {
 		base[i] = member{desc: b.Desc, dead: b.Mask.Cardinality}
 	}
-	s := chooseStep(base, c.pace.rowsIn(time.Until(deadline)))
+	s := chooseStep(base, c.pace.rowsIn(time.Until(deadline), firstPace))
 	if s.rows == 0 {
 		return false, nil
 	}
-	return true, c.timed(ctx, s.rows, deadline, func(ctx context.Context) error {
+	return true, c.timed(ctx, &c.pace, s.rows, deadline, func(ctx context.Context) error {
 		if s.part {
 			return c.vacuumPart(ctx, table, view, s.group[0], s.rows)
 		}
@@ -81,8 +89,8 @@ func (c *Cascade) maintainOnce(ctx context.Context, deadline time.Time) (bool, e
 	})
 }
 
-// timed runs a step of so many rows, and notes its pace.
-func (c *Cascade) timed(ctx context.Context, rows int64, deadline time.Time, run func(context.Context) error) error {
+// timed runs a step of so many rows, and notes its pace. That of a small step says little, which mostly waits for files.
+func (c *Cascade) timed(ctx context.Context, pace *pace, rows int64, deadline time.Time, run func(context.Context) error) error {
 	bounded, cancel := ctx, context.CancelFunc(func() {})
 	if rows > leastStep {
 		bounded, cancel = context.WithDeadline(ctx, deadline)
@@ -92,9 +100,11 @@ func (c *Cascade) timed(ctx context.Context, rows int64, deadline time.Time, run
 	err := run(bounded)
 	switch {
 	case err == nil:
-		c.pace.ended(rows, time.Since(started))
+		if rows >= leastStep {
+			pace.ended(rows, time.Since(started))
+		}
 	case ctx.Err() == nil && bounded.Err() != nil:
-		c.pace.abandoned()
+		pace.abandoned()
 		return errLate
 	}
 	return err

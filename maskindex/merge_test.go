@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -175,7 +177,7 @@ func TestPlanMergeEndsWithFewRuns(t *testing.T) {
 		runs = append(runs, RunInfo{Keys: n, Gone: r.Uint64N(n)})
 		added += n
 		for round := 0; ; round++ {
-			inputs := PlanMerge(runs)
+			inputs := PlanMerge(runs, math.MaxUint64)
 			if inputs == nil {
 				break
 			}
@@ -197,10 +199,51 @@ func TestPlanMergeEndsWithFewRuns(t *testing.T) {
 	if written > 20*added {
 		t.Fatalf("%d entries were written for %d added", written, added)
 	}
-	if got := PlanMerge([]RunInfo{{Keys: 10}, {Keys: 10, Gone: 6}}); !slices.Equal(got, []int{1}) {
+	if got := PlanMerge([]RunInfo{{Keys: 10}, {Keys: 10, Gone: 6}}, 10); !slices.Equal(got, []int{1}) {
 		t.Fatalf("a wasteful run: %v", got)
 	}
-	if got := PlanMerge([]RunInfo{{Keys: 10}, {Keys: 10, Gone: 4}}); got != nil {
+	if got := PlanMerge([]RunInfo{{Keys: 10}, {Keys: 10, Gone: 4}}, 10); got != nil {
 		t.Fatalf("sound runs: %v", got)
+	}
+}
+
+// TestPlanMergeKeepsToItsRoom: no merge reads more than there is room for, nothing is written over and over, and what is
+// left over are files too large for another merge and few of each lesser size.
+func TestPlanMergeKeepsToItsRoom(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	const room = 40_000
+	var runs []RunInfo
+	written, added := uint64(0), uint64(0)
+	for range 2000 {
+		n := 1 + r.Uint64N(2000)
+		runs = append(runs, RunInfo{Keys: n})
+		added += n
+		for inputs := PlanMerge(runs, room); inputs != nil; inputs = PlanMerge(runs, room) {
+			sum := uint64(0)
+			for _, i := range slices.Backward(inputs) {
+				sum += runs[i].Keys
+				runs = slices.Delete(runs, i, i+1)
+			}
+			if sum > room || len(inputs) < 2 {
+				t.Fatalf("a merge of %d files with %d entries", len(inputs), sum)
+			}
+			written += sum
+			runs = append(runs, RunInfo{Keys: sum})
+		}
+	}
+	small := 0
+	for _, f := range runs {
+		if f.Keys <= room/2 {
+			small++
+		}
+	}
+	if small > 2*bits.Len(room) {
+		t.Errorf("%d of %d files have room for another", small, len(runs))
+	}
+	if written > 20*added {
+		t.Errorf("%d entries were written for %d added", written, added)
+	}
+	if got := PlanMerge([]RunInfo{{Keys: 10}, {Keys: 10, Gone: 6}}, 9); got != nil {
+		t.Errorf("a wasteful run that does not fit: %v", got)
 	}
 }

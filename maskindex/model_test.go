@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -313,7 +314,7 @@ func (tb *table) mergeRuns() {
 		defer release()
 		infos[i] = RunInfo{Keys: uint64(f.Len())}
 	}
-	chosen := PlanMerge(infos)
+	chosen := PlanMerge(infos, math.MaxUint64)
 	if len(chosen) == 0 {
 		chosen = []int{0, len(index) - 1}
 	}

@@ -2,6 +2,7 @@ package maskindex
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -18,12 +19,15 @@ type RunInfo struct {
 // wasteful is the share of useless entries, as a divisor, from which a file is worth rewriting.
 const wasteful = 2
 
-// PlanMerge returns which files to merge into one, as ascending indices; nil when there is nothing to do. Merging
-// what it says until it says nothing leaves at most MaxRuns files.
+// PlanMerge returns which files to merge into one, as ascending indices, such that no more than room entries are read;
+// nil when there is nothing to do or nothing that fits. Merging what it says until it says nothing leaves at most MaxRuns
+// files, if all fits.
 //
 // It is size-tiered: it takes the smallest files, as many as needed, and goes on while the next is not larger than
-// all taken together, so that an entry at least doubles its file each time it is rewritten.
-func PlanMerge(runs []RunInfo) (inputs []int) {
+// all taken together, so that an entry at least doubles its file each time it is rewritten. Where those do not fit it
+// merges the smallest neighbours that do and of which none is larger than twice all before: then there are more files,
+// but few of each size below room/2.
+func PlanMerge(runs []RunInfo, room uint64) (inputs []int) {
 	order := make([]int, len(runs))
 	for i := range order {
 		order[i] = i
@@ -32,19 +36,34 @@ func PlanMerge(runs []RunInfo) (inputs []int) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(useful(a), useful(b)) })
 	if len(runs) <= MaxRuns {
 		for _, i := range order {
-			if runs[i].Gone > 0 && runs[i].Gone*wasteful >= runs[i].Keys {
+			if runs[i].Gone > 0 && runs[i].Gone*wasteful >= runs[i].Keys && runs[i].Keys <= room {
 				return []int{i}
 			}
 		}
 		return nil
 	}
-	need, sum := len(runs)-MaxRuns+1, uint64(0)
-	for n, i := range order {
-		if n >= need && useful(i) > sum {
-			break
+	// tier returns the files of one merge: need of order, and those that follow while they are not larger than all before
+	// so many times over.
+	tier := func(order []int, need int, times uint64) (files []int, entries uint64) {
+		sum := uint64(0)
+		for n, i := range order {
+			if n >= need && (useful(i) > times*sum || entries+runs[i].Keys > room) {
+				break
+			}
+			sum += useful(i)
+			entries += runs[i].Keys
+			files = append(files, i)
 		}
-		sum += useful(i)
-		inputs = append(inputs, i)
+		return files, entries
+	}
+	inputs, entries := tier(order, len(runs)-MaxRuns+1, 1)
+	for first := 0; entries > room; first++ {
+		if first == len(order) {
+			return nil
+		}
+		if inputs, entries = tier(order[first:], 1, 2); len(inputs) < 2 {
+			entries = math.MaxUint64
+		}
 	}
 	slices.Sort(inputs)
 	return inputs

@@ -3,6 +3,7 @@ package tablestore
 import (
 	"context"
 	"io"
+	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -18,28 +19,44 @@ type keyFile struct {
 	info maskindex.RunInfo
 }
 
-// MergeRuns merges key files of the table's base when there are more than a look-up should visit, and returns the
-// edit that puts the merged run in their place; nil when there is nothing to do.
-func (s *Store) MergeRuns(ctx context.Context, t *catalog.Table) (*catalog.ReplaceRuns, error) {
+// RunMerge is a choice of key files of a table's base to merge into one run.
+type RunMerge struct {
+	files []keyFile
+	Keys  int64 // entries to read
+}
+
+// ChooseRuns returns a merge that reads at most room entries; nil when there is none. due tells whether a look-up has to
+// visit more key files than it should, or a wasteful one, whether or not there is room to mend it.
+func ChooseRuns(t *catalog.Table, room int64) (m *RunMerge, due bool) {
 	files := keyFilesOf(t)
 	infos := make([]maskindex.RunInfo, len(files))
 	for i, f := range files {
 		infos[i] = f.info
 	}
-	chosen := maskindex.PlanMerge(infos)
+	chosen := maskindex.PlanMerge(infos, uint64(room))
 	if len(chosen) == 0 {
-		return nil, nil
+		return nil, maskindex.PlanMerge(infos, math.MaxUint64) != nil
 	}
+	m = &RunMerge{}
+	for _, c := range chosen {
+		m.files = append(m.files, files[c])
+		m.Keys += int64(files[c].info.Keys)
+	}
+	return m, true
+}
+
+// MergeRuns merges key files and returns the edit that puts the merged run in their place.
+func (s *Store) MergeRuns(ctx context.Context, t *catalog.Table, m *RunMerge) (*catalog.ReplaceRuns, error) {
 	masks, err := s.CommittedMasks(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	edit := &catalog.ReplaceRuns{Table: t.ID}
-	inputs := make([]string, len(chosen))
-	for i, c := range chosen {
-		inputs[i] = files[c].path
-		if files[c].run != 0 {
-			edit.Remove = append(edit.Remove, files[c].run)
+	inputs := make([]string, len(m.files))
+	for i, f := range m.files {
+		inputs[i] = f.path
+		if f.run != 0 {
+			edit.Remove = append(edit.Remove, f.run)
 		}
 	}
 	run, err := s.mergeKeyFiles(ctx, t.ID, inputs, maskindex.MergeOptions{Tablet: func(id uint64) maskindex.Fate {
