@@ -34,6 +34,11 @@ type Constraint struct {
 	// What a foreign key does with its own rows when those that they refer to go or change their key: "" refuses that.
 	OnDelete string `json:"on_delete,omitempty"`
 	OnUpdate string `json:"on_update,omitempty"`
+
+	// SetColumns are the columns that OnDelete sets where it does not set all of Columns.
+	SetColumns []int32 `json:"set_columns,omitempty"`
+
+	Comment string `json:"comment,omitempty"` // of COMMENT ON CONSTRAINT
 }
 
 // The actions of a foreign key.
@@ -51,6 +56,7 @@ type Index struct {
 	Exprs   []string `json:"exprs"`             // SQL text over the columns' bare names
 	Columns []int32  `json:"columns,omitempty"` // field ids that Exprs and Where mention
 	Where   string   `json:"where,omitempty"`   // of a partial index
+	Comment string   `json:"comment,omitempty"` // of COMMENT ON INDEX
 }
 
 // KeyConstraint returns the name of the primary key's constraint.
@@ -66,7 +72,7 @@ func (t *Table) AllConstraints() []Constraint {
 	if len(t.MergeKey) == 0 {
 		return t.Constraints
 	}
-	key := Constraint{Name: t.KeyConstraint(), Kind: PrimaryKey, Columns: t.MergeKey}
+	key := Constraint{Name: t.KeyConstraint(), Kind: PrimaryKey, Columns: t.MergeKey, Comment: t.KeyComment}
 	return append([]Constraint{key}, t.Constraints...)
 }
 

@@ -13,7 +13,8 @@ const DefaultSchema = "public"
 
 // Schema is a named set of tables and views. It is immutable.
 type Schema struct {
-	Name string `json:"name"`
+	Name    string `json:"name"`
+	Comment string `json:"comment,omitempty"` // of COMMENT ON SCHEMA
 }
 
 // TableKind says who keeps a table's rows.
@@ -47,7 +48,8 @@ type Definition struct {
 	PrimaryIndex []int32         `json:"primary_index,omitempty"` // field ids rows are sorted by; empty: the merge key
 
 	// Of managed tables.
-	KeyName     string       `json:"key_name,omitempty"` // of the primary key's constraint, "" for the usual one
+	KeyName     string       `json:"key_name,omitempty"`    // of the primary key's constraint, "" for the usual one
+	KeyComment  string       `json:"key_comment,omitempty"` // on the primary key's constraint
 	Constraints []Constraint `json:"constraints,omitempty"`
 	Indexes     []Index      `json:"indexes,omitempty"`
 
@@ -80,6 +82,12 @@ type View struct {
 	SQL     string   `json:"sql"`               // text of the query
 	Columns []string `json:"columns,omitempty"` // names given in CREATE VIEW, empty for those of the query
 	Comment string   `json:"comment,omitempty"` // of COMMENT ON VIEW
+
+	// Path are the schemas in which the unqualified names of SQL are looked for, as of CREATE VIEW. Views of old have none
+	// and take those of the session that reads them.
+	Path []string `json:"path,omitempty"`
+
+	ColumnComments map[string]string `json:"column_comments,omitempty"` // of COMMENT ON COLUMN, by name
 }
 
 // StreamID names a stream for its lifetime. It is made like a tablet.ID.

@@ -45,6 +45,7 @@ var editKinds = func() map[string]func() Edit {
 		func() Edit { return new(SetComment) }, func() Edit { return new(SetConstraints) }, func() Edit { return new(ExpectRows) },
 		func() Edit { return new(CreateSequence) }, func() Edit { return new(DropSequence) },
 		func() Edit { return new(CreateType) }, func() Edit { return new(DropType) }, func() Edit { return new(AlterType) },
+		func() Edit { return new(RenameType) },
 		func() Edit { return new(AlterSequence) }, func() Edit { return new(TakeNumbers) },
 	} {
 		kinds[make().kind()] = make

@@ -26,6 +26,8 @@ type Sequence struct {
 
 	// Owner is the table the sequence was made for and goes with: of SERIAL and IDENTITY columns. Zero for none.
 	Owner tablet.TableID `json:"owner,omitempty"`
+
+	Comment string `json:"comment,omitempty"` // of COMMENT ON SEQUENCE
 }
 
 // CreateSequence creates a sequence.

@@ -14,6 +14,8 @@ type UserType struct {
 	Schema string   `json:"schema"`
 	Name   string   `json:"name"`
 	Labels []string `json:"labels"` // in order
+
+	Comment string `json:"comment,omitempty"` // of COMMENT ON TYPE
 }
 
 // Type returns what columns of the type have.
@@ -36,6 +38,49 @@ type DropType struct {
 // AlterType replaces the labels of a type, here and in every column of it.
 type AlterType struct {
 	Type UserType `json:"type"`
+}
+
+// RenameType gives a type another name, another schema or both, here and in every column of it.
+type RenameType struct {
+	Schema   string `json:"schema"`
+	Name     string `json:"name"`
+	ToSchema string `json:"to_schema"`
+	To       string `json:"to"`
+}
+
+func (*RenameType) kind() string { return "rename_type" }
+
+func (e *RenameType) validate() error { return validateName("type", e.To) }
+
+func (e *RenameType) apply(d *draft) error {
+	t, ok := d.types.get(keyFor(e.Schema, e.Name))
+	if !ok {
+		return outdated("type %q was dropped", e.Name)
+	}
+	renamed := *t
+	renamed.Schema, renamed.Name = e.ToSchema, e.To
+	if err := (&CreateType{Type: renamed}).apply(d); err != nil {
+		return err
+	}
+	d.types.remove(keyFor(e.Schema, e.Name))
+	d.replaceType(t, &renamed)
+	return nil
+}
+
+// replaceType makes the columns of one version of a type those of another.
+func (d *draft) replaceType(from, to *UserType) {
+	for _, table := range d.tables.freeze().All() {
+		if len(from.Columns(table)) == 0 {
+			continue
+		}
+		altered := *table
+		altered.Columns = slices.Clone(table.Columns)
+		for i := range altered.Columns {
+			altered.Columns[i].Type = from.relabel(altered.Columns[i].Type, to)
+		}
+		altered.SchemaVersion++
+		d.putTable(&altered)
+	}
 }
 
 func (*CreateType) kind() string { return "create_type" }
@@ -97,18 +142,7 @@ func (e *AlterType) apply(d *draft) error {
 		return outdated("type %q was dropped", t.Name)
 	}
 	d.types.set(keyFor(t.Schema, t.Name), &t)
-	for _, table := range d.tables.freeze().All() {
-		if len(t.Columns(table)) == 0 {
-			continue
-		}
-		altered := *table
-		altered.Columns = slices.Clone(table.Columns)
-		for i := range altered.Columns {
-			altered.Columns[i].Type = t.relabel(altered.Columns[i].Type)
-		}
-		altered.SchemaVersion++
-		d.putTable(&altered)
-	}
+	d.replaceType(&t, &t)
 	return nil
 }
 
@@ -139,18 +173,18 @@ func (d *draft) checkTypes(t *Table) error {
 	return nil
 }
 
-// relabel gives a type made of t its labels.
-func (t *UserType) relabel(of vec.Type) vec.Type {
+// relabel puts another version of t in its place in a type made of it.
+func (t *UserType) relabel(of vec.Type, to *UserType) vec.Type {
 	switch {
 	case t.is(of.Enum):
-		return t.Type()
+		return to.Type()
 	case of.Elem != nil:
-		elem := t.relabel(*of.Elem)
+		elem := t.relabel(*of.Elem, to)
 		of.Elem = &elem
 	case len(of.Fields) > 0:
 		of.Fields = slices.Clone(of.Fields)
 		for i := range of.Fields {
-			of.Fields[i].Type = t.relabel(of.Fields[i].Type)
+			of.Fields[i].Type = t.relabel(of.Fields[i].Type, to)
 		}
 	}
 	return of

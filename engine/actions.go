@@ -182,15 +182,19 @@ func (c *changes) runAction(ctx context.Context, k childKey, action, condition s
 	if err != nil {
 		return err
 	}
+	deleted := len(schema) == len(k.constraint.Columns) // there are no new keys
 	var match, set []string
 	for i, name := range child.ColumnNames(k.constraint.Columns) {
 		match = append(match, fmt.Sprintf("c.%s = o.k%d", quoted(name), i+1))
+		if only := k.constraint.SetColumns; deleted && len(only) > 0 && !slices.Contains(only, k.constraint.Columns[i]) {
+			continue
+		}
 		value := map[string]string{catalog.SetNull: "NULL", catalog.SetDefault: "DEFAULT", catalog.Cascade: fmt.Sprintf("o.n%d", i+1)}[action]
 		set = append(set, quoted(name)+" = "+value)
 	}
 	name := sql.Text(&sql.Column{Name: nameOf(child)})
 	text := "UPDATE " + name + " AS c SET " + strings.Join(set, ", ") + " FROM o"
-	if action == catalog.Cascade && len(schema) == len(match) {
+	if action == catalog.Cascade && deleted {
 		text = "DELETE FROM " + name + " AS c USING o"
 	}
 	statement, err := sql.ParseOne(text + " WHERE " + strings.Join(append(match, condition), " AND "))

@@ -324,7 +324,7 @@ func (s *Session) setPrimaryIndex(ctx context.Context, t *catalog.Table, action 
 	return s.putColumns(ctx, t, t.Columns, index, 0)
 }
 
-// renameColumn renames a column, in the expressions that mention it too.
+// renameColumn renames a column, in the expressions and views that mention it too.
 func (s *Session) renameColumn(ctx context.Context, t *catalog.Table, at int, name string) error {
 	columns := slices.Clone(t.Columns)
 	from := columns[at].Name
@@ -352,7 +352,11 @@ func (s *Session) renameColumn(ctx context.Context, t *catalog.Table, at int, na
 	if err != nil {
 		return err
 	}
-	if err := s.putColumns(ctx, t, columns, t.PrimaryIndex, 0); err != nil || len(constraints)+len(indexes) == 0 {
+	snapshot, release := s.snapshot()
+	defer release()
+	change := &catalog.AlterColumns{Table: t.ID, FromVersion: t.SchemaVersion, Columns: columns, PrimaryIndex: t.PrimaryIndex}
+	views := s.followRenamed(snapshot, object{t.Schema, t.Name}, from, name, change)
+	if err := s.commit(ctx, append([]catalog.Edit{change}, views...)...); err != nil || len(constraints)+len(indexes) == 0 {
 		return err
 	}
 	now, err := s.tableNow(t.ID)

@@ -19,6 +19,9 @@ func (s *Session) alterType(ctx context.Context, t *catalog.Table, at int, actio
 	if old.Type.Equal(to) && action.Using == nil {
 		return nil
 	}
+	if err := s.refuseTypeInViews(ctx, t, at); err != nil {
+		return err
+	}
 	if slices.Contains(t.MergeKey, old.FieldID) {
 		if t.Kind == catalog.CDC {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "column %q is part of the primary key and keeps its type", old.Name).

@@ -22,6 +22,34 @@ func TestCommentsAreKept(t *testing.T) {
 	refuses(t, s, "COMMENT ON TABLE missing IS 'x'", sqlerr.UndefinedTable, `"missing"`)
 }
 
+func TestCommentsOnOtherObjects(t *testing.T) {
+	root := t.TempDir()
+	e, s := open(t, engine.Options{Root: root})
+	rows(t, s, "CREATE SEQUENCE q; CREATE TYPE mood AS ENUM ('sad'); CREATE SCHEMA sc; CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER CHECK (b > 0)); CREATE INDEX i ON t (b); CREATE VIEW v AS SELECT b AS c FROM t")
+	rows(t, s, "COMMENT ON SEQUENCE q IS 'numbers'; COMMENT ON TYPE mood IS 'moods'; COMMENT ON SCHEMA sc IS 'room'; COMMENT ON CONSTRAINT t_pkey ON t IS 'key'; COMMENT ON CONSTRAINT t_b_check ON t IS 'positive'; COMMENT ON INDEX i IS 'fast'; COMMENT ON COLUMN v.c IS 'was b'")
+	refuses(t, s, "COMMENT ON CONSTRAINT missing ON t IS 'x'", sqlerr.UndefinedObject, `"missing"`)
+	refuses(t, s, "COMMENT ON COLUMN v.b IS 'x'", sqlerr.UndefinedColumn, `"b"`)
+	e.Close()
+	_, s = open(t, engine.Options{Root: root})
+	expect(t, s, "SELECT obj_description('q'::regclass), obj_description('mood'::regtype, 'pg_type'), obj_description('sc'::regnamespace, 'pg_namespace'), obj_description('i'::regclass), col_description('v'::regclass, 1)", "numbers|moods|room|fast|was b")
+	expect(t, s, "SELECT c.conname, d.description FROM pg_constraint c JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_constraint'::regclass ORDER BY 1", "t_b_check|positive", "t_pkey|key")
+	rows(t, s, "COMMENT ON SEQUENCE q IS NULL; SELECT nextval('q'); COMMENT ON CONSTRAINT t_pkey ON t IS NULL")
+	expect(t, s, "SELECT obj_description('q'::regclass), nextval('q'), (SELECT count(*) FROM pg_description WHERE classoid = 'pg_constraint'::regclass)", "NULL|2|1")
+}
+
+func TestTypesAreRenamed(t *testing.T) {
+	root := t.TempDir()
+	e, s := open(t, engine.Options{Root: root})
+	rows(t, s, "CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t (a mood DEFAULT 'ok'::mood, b mood[], CHECK (a <> 'sad'::mood)); CREATE VIEW v AS SELECT * FROM t WHERE a = 'ok'::mood; CREATE SCHEMA sc; CREATE TYPE other AS ENUM ('x')")
+	refuses(t, s, "ALTER TYPE mood RENAME TO other", sqlerr.DuplicateObject, `"other" already exists`)
+	rows(t, s, "ALTER TYPE mood RENAME TO feel; INSERT INTO t (b) VALUES ('{sad}'); ALTER TYPE feel SET SCHEMA sc; INSERT INTO t VALUES ('ok')")
+	e.Close()
+	_, s = open(t, engine.Options{Root: root})
+	expect(t, s, "SELECT a, b, a = 'ok'::sc.feel FROM v ORDER BY b", "ok|{sad}|t", "ok|NULL|t")
+	refuses(t, s, "INSERT INTO t VALUES ('sad')", sqlerr.CheckViolation, "t_a_check")
+	refuses(t, s, "SELECT 'sad'::mood", sqlerr.UndefinedObject, `"mood"`)
+}
+
 func TestIndexesAndViewsAreRenamed(t *testing.T) {
 	_, s := open(t, engine.Options{})
 	rows(t, s, "CREATE TABLE t (a INTEGER, b INTEGER); CREATE UNIQUE INDEX i ON t (a); CREATE INDEX j ON t (b); CREATE VIEW v AS SELECT a FROM t")

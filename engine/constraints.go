@@ -122,6 +122,15 @@ func (m *constraintMaker) foreignKey(c catalog.Constraint, k sql.Constraint) (ca
 	if c.Columns, err = m.columns(k.Columns, k.Pos); err != nil {
 		return c, err
 	}
+	if c.SetColumns, err = m.columns(k.SetColumns, k.Pos); err != nil {
+		return c, err
+	}
+	for i, id := range c.SetColumns {
+		if !slices.Contains(c.Columns, id) {
+			return c, sqlerr.New(sqlerr.InvalidColumnReference, "column %q referenced in ON DELETE SET action must be part of foreign key", k.SetColumns[i].Name).
+				Hintf("name columns of the foreign key").At(k.SetColumns[i].Pos)
+		}
+	}
 	parent := m.table
 	if o, err := split(k.References); err != nil || o.name != m.table.Name || o.schema != "" && known(m.snapshot, o.schema) != m.table.Schema {
 		if parent, err = m.session.table(m.snapshot, k.References); err != nil {

@@ -174,8 +174,15 @@ func (s *Session) definition(ctx context.Context, snapshot *catalog.Snapshot, t 
 		return d, err
 	}
 	table.MergeKey = m.key
-	err = m.addAll(t)
-	return table.Definition, err
+	if err = m.addAll(t); err != nil {
+		return d, err
+	}
+	for i := range t.Indexes {
+		if err := s.addIndex(ctx, snapshot, table, &t.Indexes[i]); err != nil {
+			return d, err
+		}
+	}
+	return table.Definition, nil
 }
 
 func (s *Session) columnOf(c sql.ColumnDef) (tablet.Column, error) {
@@ -329,20 +336,23 @@ func (s *Session) createView(ctx context.Context, snapshot *catalog.Snapshot, t 
 	if sql.ParamCount(t.Query) > 0 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "a view cannot have parameters").Hintf("write the value into the query").At(t.Pos)
 	}
-	bound, err := s.bind(ctx, snapshot, t.Query, nil)
+	schema, err := s.bindFixed(ctx, snapshot, t.Query)
 	if err != nil {
 		return nil, err
 	}
-	if len(t.Columns) > len(bound.Schema) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies %d column names for %d columns", len(t.Columns), len(bound.Schema)).
+	if o.schema != s.temp && s.readsTemporary(snapshot, t.Query) { // as in PostgreSQL it goes with what it reads
+		o.schema = s.temp
+	}
+	if len(t.Columns) > len(schema) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies %d column names for %d columns", len(t.Columns), len(schema)).
 			Hintf("leave out the names past the last column").At(t.Name.Position())
 	}
 	names := identNames(t.Columns)
-	for _, c := range bound.Schema[min(len(names), len(bound.Schema)):] {
+	for _, c := range schema[min(len(names), len(schema)):] {
 		names = append(names, c.Name)
 	}
 	return done("CREATE VIEW"), s.commit(ctx, &catalog.CreateView{
-		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(fixedStar(t.Query, bound.Schema)), Columns: names},
+		View:      catalog.View{Schema: o.schema, Name: o.name, SQL: sql.Text(t.Query), Columns: names, Path: s.searchPath()},
 		OrReplace: t.OrReplace, IfNotExists: t.IfNotExists,
 	})
 }

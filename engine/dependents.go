@@ -2,10 +2,10 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/plan"
-	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -39,12 +39,8 @@ func (r readRelations) UserType(schema, name string) (t vec.Type, ok bool) {
 // readBy returns the tables and views that a view reads, those behind other views included; none when it cannot be
 // read any more.
 func (s *Session) readBy(ctx context.Context, snapshot *catalog.Snapshot, v *catalog.View) map[object]bool {
-	statement, err := sql.ParseOne(v.SQL)
+	query, err := s.viewQuery(snapshot, v)
 	if err != nil {
-		return nil
-	}
-	query, ok := statement.(sql.QueryExpr)
-	if !ok {
 		return nil
 	}
 	relations := s.relations(ctx, snapshot)
@@ -92,6 +88,16 @@ func (s *Session) releaseViews(ctx context.Context, snapshot *catalog.Snapshot, 
 			}
 		case *catalog.DropView:
 			add(e.Schema, e.Name, "view")
+		case *catalog.DropSchema:
+			if !cascade {
+				continue // it must be empty
+			}
+			for t := range snapshot.Tables(e.Name) {
+				add(t.Schema, t.Name, "table")
+			}
+			for v := range snapshot.Views(e.Name) {
+				add(v.Schema, v.Name, "view")
+			}
 		}
 	}
 	var out []catalog.Edit
@@ -111,24 +117,11 @@ func (s *Session) releaseViews(ctx context.Context, snapshot *catalog.Snapshot, 
 // checkViews refuses a change of a table after which views that read it had other columns, or none; with cascade it
 // drops them.
 func (s *Session) checkViews(ctx context.Context, t *catalog.Table, column string, cascade bool, change catalog.Edit) error {
-	snapshot, release := s.snapshot()
-	defer release()
-	views := s.viewsOver(ctx, snapshot, object{t.Schema, t.Name}, nil)
-	if len(views) == 0 {
-		return nil
-	}
-	after, err := snapshot.Preview(change)
+	views, err := s.viewsNeeding(ctx, t, change)
 	if err != nil {
 		return err
 	}
 	for _, v := range views {
-		before, err := s.viewSchema(snapshot, v)
-		if err != nil {
-			continue
-		}
-		if now, err := s.viewSchema(after, v); err == nil && len(now) == len(before) {
-			continue
-		}
 		if !cascade {
 			return sqlerr.New(sqlerr.DependentObjects, "cannot drop column %s of table %s because other objects depend on it", column, t.Name).
 				Detailf("view %s depends on column %s of table %s", v.Name, column, t.Name).Hintf("use DROP ... CASCADE to drop the dependent objects too")
@@ -138,4 +131,40 @@ func (s *Session) checkViews(ctx context.Context, t *catalog.Table, column strin
 		}
 	}
 	return nil
+}
+
+// viewsNeeding returns the views over a table that have other columns, or none, after a change of it.
+func (s *Session) viewsNeeding(ctx context.Context, t *catalog.Table, change catalog.Edit) ([]*catalog.View, error) {
+	snapshot, release := s.snapshot()
+	defer release()
+	views := s.viewsOver(ctx, snapshot, object{t.Schema, t.Name}, nil)
+	if len(views) == 0 {
+		return nil, nil
+	}
+	after, err := snapshot.Preview(change)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(views, func(v *catalog.View) bool {
+		before, err := s.viewSchema(snapshot, v)
+		if err != nil {
+			return true
+		}
+		now, err := s.viewSchema(after, v)
+		return err == nil && len(now) == len(before)
+	}), nil
+}
+
+// refuseTypeInViews refuses another type for a column that views use.
+func (s *Session) refuseTypeInViews(ctx context.Context, t *catalog.Table, at int) error {
+	without := &catalog.AlterColumns{Table: t.ID, FromVersion: t.SchemaVersion, Columns: slices.Clone(t.Columns), PrimaryIndex: t.PrimaryIndex}
+	without.Columns[at].Name = freeName(t, "without") // that it is missed shows that it is used
+	views, err := s.viewsNeeding(ctx, t, without)
+	if err != nil || len(views) == 0 {
+		return err
+	}
+	column := t.Columns[at].Name
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
+		Detailf("view %s depends on column %q of table %s", views[0].Name, column, t.Name).
+		Hintf("drop the view, alter the column, and create the view anew")
 }

@@ -45,6 +45,20 @@ func (s *Session) createIndex(ctx context.Context, t *sql.CreateIndex) error {
 	})
 }
 
+// addIndex adds an index to a table that is being made.
+func (s *Session) addIndex(ctx context.Context, snapshot *catalog.Snapshot, table *catalog.Table, t *sql.CreateIndex) error {
+	name, err := indexName(snapshot, table, t)
+	if err != nil {
+		return err
+	}
+	index := catalog.Index{Name: name, Unique: t.Unique}
+	if err := s.indexExprs(ctx, snapshot, table, &index, t); err != nil {
+		return err
+	}
+	table.Indexes = append(table.Indexes, index)
+	return nil
+}
+
 func refuseIndex(table *catalog.Table, t *sql.CreateIndex) error {
 	switch {
 	case t.Aggregating && table.Kind == catalog.CDC:
@@ -79,7 +93,7 @@ func indexName(snapshot *catalog.Snapshot, table *catalog.Table, t *sql.CreateIn
 	}
 	return catalog.FreeName(strings.Join(append(parts, "idx"), "_"), func(name string) bool {
 		_, _, err := snapshot.Index(table.Schema, name)
-		return err == nil
+		return err == nil || slices.ContainsFunc(table.Indexes, func(i catalog.Index) bool { return i.Name == name })
 	}), nil
 }
 

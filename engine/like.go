@@ -106,9 +106,31 @@ func likeConstraints(table *catalog.Table, to *sql.CreateTable, like *sql.TableL
 		}
 		to.Constraints = append(to.Constraints, k)
 	}
-	if like.Includes("indexes") && slices.ContainsFunc(table.Indexes, func(i catalog.Index) bool { return i.Unique }) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "LIKE ... INCLUDING INDEXES cannot copy the unique indexes of table %q", table.Name).
-			Hintf("add EXCLUDING INDEXES and create them for the new table")
+	if like.Includes("indexes") {
+		return likeIndexes(table, to)
+	}
+	return nil
+}
+
+// likeIndexes adds the indexes of a table; they get names of their own.
+func likeIndexes(table *catalog.Table, to *sql.CreateTable) error {
+	for _, i := range table.Indexes {
+		index := sql.CreateIndex{Unique: i.Unique}
+		for _, text := range i.Exprs {
+			e, err := sql.ParseExpr(text)
+			if err != nil {
+				return err
+			}
+			index.Exprs = append(index.Exprs, sql.OrderItem{Expr: e})
+		}
+		if i.Where != "" {
+			e, err := sql.ParseExpr(i.Where)
+			if err != nil {
+				return err
+			}
+			index.Where = e
+		}
+		to.Indexes = append(to.Indexes, index)
 	}
 	return nil
 }

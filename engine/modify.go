@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/tidemarkdb/tidemark/catalog"
@@ -88,7 +89,7 @@ func (s *Session) alterTable(ctx context.Context, statement *sql.Alter) error {
 	snapshot, release := s.snapshot()
 	defer release()
 	if _, view, err := s.relation(snapshot, statement.Name); err == nil && view != nil && len(statement.Actions) == 1 {
-		if kind := statement.Actions[0].Kind; kind == sql.RenameTo || kind == sql.SetSchema { // as PostgreSQL lets views be renamed
+		if kind := statement.Actions[0].Kind; kind == sql.RenameTo || kind == sql.SetSchema || kind == sql.RenameColumn { // as PostgreSQL lets views be renamed
 			return s.alterView(ctx, statement)
 		}
 	}
@@ -117,9 +118,9 @@ func (s *Session) alterOne(ctx context.Context, id tablet.TableID, action sql.Al
 			edits = append(edits, &catalog.SetConstraints{Table: t.ID, FromVersion: t.SchemaVersion, KeyName: t.KeyConstraint(),
 				Constraints: t.Constraints, Indexes: t.Indexes})
 		}
-		return s.commit(ctx, append(edits, &catalog.RenameTable{Table: t.ID, Schema: t.Schema, Name: action.NewName.Name})...)
+		return s.moveTable(ctx, t, object{t.Schema, action.NewName.Name}, edits)
 	case sql.SetSchema:
-		return s.commit(ctx, &catalog.RenameTable{Table: t.ID, Schema: action.NewName.Name, Name: t.Name})
+		return s.moveTable(ctx, t, object{action.NewName.Name, t.Name}, nil)
 	case sql.SetOptions:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "the options of a table are fixed when it is created").
 			Hintf("create a new table with the options wanted")
@@ -135,7 +136,7 @@ func (s *Session) alterOne(ctx context.Context, id tablet.TableID, action sql.Al
 	return s.alterColumns(ctx, t, action)
 }
 
-// alterView renames a view or moves it to another schema.
+// alterView renames a view or a column of it, or moves it to another schema. Views that read it follow.
 func (s *Session) alterView(ctx context.Context, t *sql.Alter) error {
 	snapshot, release := s.snapshot()
 	defer release()
@@ -146,13 +147,54 @@ func (s *Session) alterView(ctx context.Context, t *sql.Alter) error {
 	if view == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", table.Name).Hintf("use ALTER TABLE").At(t.Name.Position())
 	}
-	moved := *view
-	if action := t.Actions[0]; action.Kind == sql.SetSchema {
-		moved.Schema = action.NewName.Name
-	} else {
-		moved.Name = action.NewName.Name
+	from := object{view.Schema, view.Name}
+	switch action := t.Actions[0]; action.Kind {
+	case sql.RenameColumn:
+		return s.renameViewColumn(ctx, snapshot, view, action)
+	case sql.SetSchema:
+		return s.commit(ctx, s.followMoved(snapshot, map[object]object{from: {action.NewName.Name, view.Name}})...)
+	default:
+		return s.commit(ctx, s.followMoved(snapshot, map[object]object{from: {view.Schema, action.NewName.Name}})...)
 	}
-	return s.commit(ctx, &catalog.CreateView{View: moved}, &catalog.DropView{Schema: view.Schema, Name: view.Name})
+}
+
+// renameViewColumn renames a column of a view.
+func (s *Session) renameViewColumn(ctx context.Context, snapshot *catalog.Snapshot, view *catalog.View, action sql.AlterAction) error {
+	schema, err := s.viewSchema(snapshot, view)
+	if err != nil {
+		return err
+	}
+	from, to := action.Column.Name, action.NewName.Name
+	at := schema.Index(from)
+	if at < 0 {
+		return sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", from).Hintf("DESCRIBE %s lists those that do", view.Name).At(action.Column.Pos)
+	}
+	if schema.Index(to) >= 0 {
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", to, view.Name).Hintf("choose another name").At(action.NewName.Pos)
+	}
+	changed := *view
+	changed.Columns = nil
+	for _, c := range schema {
+		changed.Columns = append(changed.Columns, c.Name)
+	}
+	changed.Columns[at] = to
+	if text := view.ColumnComments[from]; text != "" {
+		changed.ColumnComments = maps.Clone(view.ColumnComments)
+		delete(changed.ColumnComments, from)
+		changed.ColumnComments[to] = text
+	}
+	change := &catalog.CreateView{View: changed, OrReplace: true}
+	edits := s.followRenamed(snapshot, object{view.Schema, view.Name}, from, to, change)
+	return s.commit(ctx, append([]catalog.Edit{change}, edits...)...)
+}
+
+// moveTable gives a table another name or schema, in the views that read it too.
+func (s *Session) moveTable(ctx context.Context, t *catalog.Table, to object, edits []catalog.Edit) error {
+	snapshot, release := s.snapshot()
+	defer release()
+	edits = append(edits, &catalog.RenameTable{Table: t.ID, Schema: to.schema, Name: to.name})
+	edits = append(edits, s.followMoved(snapshot, map[object]object{{t.Schema, t.Name}: to})...)
+	return s.commit(ctx, edits...)
 }
 
 // alterSchema renames a schema: everything in it moves to one of the new name.
@@ -171,14 +213,15 @@ func (s *Session) alterSchema(ctx context.Context, t *sql.Alter) error {
 		return sqlerr.New(sqlerr.ReservedName, "schema %q belongs to a session", o.name).Hintf("name another schema").At(t.Name.Position())
 	}
 	edits := []catalog.Edit{&catalog.CreateSchema{Name: to.Name}}
+	moved := map[object]object{}
 	for table := range snapshot.Tables(o.name) {
 		edits = append(edits, &catalog.RenameTable{Table: table.ID, Schema: to.Name, Name: table.Name})
+		moved[object{o.name, table.Name}] = object{to.Name, table.Name}
 	}
 	for view := range snapshot.Views(o.name) {
-		moved := *view
-		moved.Schema = to.Name
-		edits = append(edits, &catalog.CreateView{View: moved}, &catalog.DropView{Schema: view.Schema, Name: view.Name})
+		moved[object{o.name, view.Name}] = object{to.Name, view.Name}
 	}
+	edits = append(edits, s.followMoved(snapshot, moved)...)
 	for q := range snapshot.Sequences(o.name) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "schema %q with sequence %q in it cannot be renamed", o.name, q.Name).
 			Hintf("create the new schema and move what is in it with SET SCHEMA")

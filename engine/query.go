@@ -158,13 +158,9 @@ func untyped(values []vec.Value, exprs []sql.Expr) {
 
 // viewSchema returns the columns of a view under its own names.
 func (s *Session) viewSchema(snapshot *catalog.Snapshot, v *catalog.View) (vec.Schema, error) {
-	statement, err := sql.ParseOne(v.SQL)
+	body, err := s.viewQuery(snapshot, v)
 	if err != nil {
 		return nil, err
-	}
-	body, ok := statement.(sql.QueryExpr)
-	if !ok {
-		return nil, sqlerr.New(sqlerr.DataCorrupted, "the definition of view %q is not a query", v.Name)
 	}
 	bound, err := s.bind(s.engine.ctx, snapshot, body, nil)
 	if err != nil {

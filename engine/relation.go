@@ -8,8 +8,6 @@ import (
 	"github.com/tidemarkdb/tidemark/catalog"
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/plan"
-	"github.com/tidemarkdb/tidemark/sql"
-	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/tablestore"
 )
 
@@ -58,15 +56,9 @@ func (r *relations) Relation(schema, name string, asOf *plan.AsOf) (plan.Relatio
 		return nil, err
 	}
 	if view != nil {
-		query, err := sql.ParseOne(view.SQL)
+		body, err := r.session.viewQuery(r.snapshot, view)
 		if err != nil {
-			return nil, sqlerr.New(sqlerr.DataCorrupted, "the definition of view %q cannot be read: %w", view.Name, err).
-				Hintf("drop the view and create it anew")
-		}
-		body, ok := query.(sql.QueryExpr)
-		if !ok {
-			return nil, sqlerr.New(sqlerr.DataCorrupted, "the definition of view %q is not a query", view.Name).
-				Hintf("drop the view and create it anew")
+			return nil, err
 		}
 		return &plan.View{Schema: view.Schema, Name: view.Name, Query: body, Columns: view.Columns}, nil
 	}

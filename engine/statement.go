@@ -78,7 +78,7 @@ func (s *Session) catchUp(ctx context.Context) error {
 // prepareStatement keeps a statement under a name.
 func (s *Session) prepareStatement(ctx context.Context, t *sql.Prepare) (*Result, error) {
 	if _, taken := s.prepared[t.Name.Name]; taken {
-		return nil, sqlerr.New(sqlerr.DuplicateObject, "prepared statement %q already exists", t.Name.Name).
+		return nil, sqlerr.New(sqlerr.DuplicatePrepared, "prepared statement %q already exists", t.Name.Name).
 			Hintf("DEALLOCATE it first").At(t.Name.Pos)
 	}
 	snapshot, release := s.snapshot()

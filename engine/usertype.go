@@ -124,11 +124,14 @@ func (s *Session) dropColumnsOf(ctx context.Context, snapshot *catalog.Snapshot,
 	return nil
 }
 
-// alterEnum runs ALTER TYPE ... ADD VALUE and RENAME VALUE.
+// alterEnum runs ALTER TYPE.
 func (s *Session) alterEnum(ctx context.Context, snapshot *catalog.Snapshot, t *sql.AlterEnum) error {
 	found, err := s.userType(snapshot, t.Name)
 	if err != nil {
 		return err
+	}
+	if t.RenameTo.Name != "" || t.SetSchema.Name != "" {
+		return s.atomically(ctx, func() error { return s.renameType(ctx, found, t) })
 	}
 	missing := func(label string) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "%q is not an existing enum label", label).

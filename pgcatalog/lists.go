@@ -62,21 +62,59 @@ func fillUserTables(v *View, add func(values ...any)) {
 
 // comment returns the comment on a relation, or on its column of that place from 1.
 func (c *class) comment(place int64) string {
-	switch {
-	case c.index != nil || c.table == nil && c.view == nil:
+	if place > int64(len(c.columns)) || place < 0 {
 		return ""
-	case place == 0 && c.view != nil:
+	}
+	switch {
+	case c.view != nil && place > 0:
+		return c.view.ColumnComments[c.columns[place-1].Name]
+	case c.table != nil && place > 0:
+		return c.columns[place-1].Comment
+	case place > 0:
+		return ""
+	case c.view != nil:
 		return c.view.Comment
-	case place == 0:
+	case c.index != nil:
+		return c.index.comment
+	case c.sequence != nil:
+		return c.sequence.Comment
+	case c.table != nil:
 		return c.table.Comment
-	case c.table != nil && place <= int64(len(c.table.Columns)):
-		return c.table.Columns[place-1].Comment
 	}
 	return ""
 }
 
-// fillDescriptions has the comments on tables, columns and views, and what the functions say of themselves.
+// commented is an object other than a relation with what was said of it.
+type commented struct {
+	class string // the system table that lists it
+	oid   int64
+	text  string
+}
+
+// comments yields the comments on schemas, types and constraints.
+func (v *View) comments(yield func(commented) bool) {
+	for s := range v.Snapshot.Schemas() {
+		if s.Comment != "" && v.sees(s.Name) && !yield(commented{"pg_namespace", v.schemaOid(s.Name), s.Comment}) {
+			return
+		}
+	}
+	for t := range v.userTypes() {
+		if t.Comment != "" && !yield(commented{"pg_type", v.numbers.of("type", nameKey(t.Schema, t.Name)), t.Comment}) {
+			return
+		}
+	}
+	for _, k := range v.constraints() {
+		if k.Comment != "" && !yield(commented{"pg_constraint", k.oid, k.Comment}) {
+			return
+		}
+	}
+}
+
+// fillDescriptions has the comments on objects, and what the functions say of themselves.
 func fillDescriptions(v *View, add func(values ...any)) {
+	for c := range v.comments {
+		add(c.oid, fixedClasses[c.class], 0, c.text)
+	}
 	for _, c := range v.all() {
 		for place := range int64(len(c.columns) + 1) {
 			if text := c.comment(place); text != "" {

@@ -201,6 +201,11 @@ func (o Objects) Definition(what extension.Definition, oid, part int64, pretty b
 			text := c.comment(part)
 			return text, text != ""
 		}
+		for c := range v.comments {
+			if c.oid == oid {
+				return c.text, true
+			}
+		}
 		if r, ok := v.routine(oid); ok {
 			for _, d := range v.Session.Functions().Defs(r.name) {
 				return d.Def.Description, true

@@ -88,6 +88,7 @@ type index struct {
 	places  []int    // of each entry: the column's place from 1, 0 for an expression
 	entries []string // SQL of each entry
 	where   string
+	comment string
 }
 
 // all returns every relation that the session sees.
@@ -138,9 +139,9 @@ func (v *View) addTables() {
 func indexesOf(c *class) []*index {
 	var out []*index
 	t := c.table
-	key := func(name string, fields []int32, primary bool) {
-		i := &index{of: c, name: name, unique: true, primary: primary}
-		for _, id := range fields {
+	key := func(k catalog.Constraint) {
+		i := &index{of: c, name: k.Name, unique: true, primary: k.Kind == catalog.PrimaryKey}
+		for _, id := range k.Columns {
 			place := placeOf(t, id)
 			i.places, i.entries = append(i.places, place), append(i.entries, QuoteIdent(t.Columns[place-1].Name))
 		}
@@ -148,11 +149,11 @@ func indexesOf(c *class) []*index {
 	}
 	for _, k := range t.AllConstraints() {
 		if k.Kind == catalog.PrimaryKey || k.Kind == catalog.UniqueKey {
-			key(k.Name, k.Columns, k.Kind == catalog.PrimaryKey)
+			key(k)
 		}
 	}
 	for _, x := range t.Indexes {
-		i := &index{of: c, name: x.Name, unique: x.Unique, where: x.Where}
+		i := &index{of: c, name: x.Name, unique: x.Unique, where: x.Where, comment: x.Comment}
 		for _, e := range x.Exprs {
 			place := placeOfExpr(t, e)
 			if place > 0 {

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Params are the declared types of $1, $2, ...; NullType or a missing one is inferred.
 	Params []vec.Type
+	// Stars, when not nil, is told of each * and t.* what it stands for.
+	Stars func(star *sql.Star, items []sql.SelectItem)
 }
 
 // Query is a bound query: a plan with the names and types of its result.
@@ -80,7 +82,8 @@ type binder struct {
 	positions map[*ColumnRef]int // where a reference was written, for messages about grouping
 	views     []*View            // being expanded, outermost first
 	ctes      *cteScope
-	targets   []vec.Type // of an INSERT, for untyped literals of the outermost select list; whoever binds that takes them
+	stars     func(*sql.Star, []sql.SelectItem) // [Options.Stars], or nil
+	targets   []vec.Type                        // of an INSERT, for untyped literals of the outermost select list; whoever binds that takes them
 }
 
 // takeTargets returns the targets and leaves none for queries within.
@@ -91,7 +94,7 @@ func (b *binder) takeTargets() []vec.Type {
 }
 
 func newBinder(ctx context.Context, cat Catalog, opts Options) *binder {
-	b := &binder{ctx: ctx, cat: cat, functions: cat.Functions(), ids: &ids{},
+	b := &binder{ctx: ctx, cat: cat, functions: cat.Functions(), ids: &ids{}, stars: opts.Stars,
 		params: append([]vec.Type(nil), opts.Params...), positions: map[*ColumnRef]int{}}
 	if tb := cat.Bind(); tb != nil && tb.Eval != nil {
 		b.eval = tb.Eval

@@ -121,23 +121,39 @@ func (s *selectBinder) expandStar(x *exprBinder, star *sql.Star) {
 		return n.Last().Name == cols[i].Name && (len(n) == 1 || n[len(n)-2].Name == qualifiers[i])
 	}
 	used := map[int]bool{}
+	var written []sql.SelectItem // the same as one would write it
 	for i, c := range cols {
 		if at := slices.IndexFunc(star.Exclude, func(n sql.Name) bool { return matches(n, i) }); at >= 0 {
 			used[at] = true
 			continue
 		}
-		item := outputItem{name: c.Name}
+		item, as := outputItem{name: c.Name}, sql.SelectItem{}
 		if at := slices.IndexFunc(star.Replace, func(r sql.SelectItem) bool { return r.Alias.Name == c.Name }); at >= 0 {
-			item.expr = x.expr(star.Replace[at].Expr)
+			as = star.Replace[at]
+			item.expr = x.expr(as.Expr)
 		} else {
+			as.Expr = columnOf(qualifiers[i], c.Name, star.Pos)
 			item.expr = x.ref(c, s.scope, star.Pos)
 		}
 		if at := slices.IndexFunc(star.Rename, func(r sql.Rename) bool { return matches(r.Column, i) }); at >= 0 {
 			item.name = star.Rename[at].To.Name
+			as.Alias = star.Rename[at].To
 		}
-		s.items = append(s.items, item)
+		s.items, written = append(s.items, item), append(written, as)
 	}
 	s.checkStar(star, cols, used)
+	if s.b.stars != nil {
+		s.b.stars(star, written)
+	}
+}
+
+// columnOf is a column as it is written, of a relation when it is that of one alone.
+func columnOf(relation, name string, pos int) *sql.Column {
+	column := sql.Name{{Name: name, Quoted: true, Pos: pos}}
+	if relation != "" {
+		column = append(sql.Name{{Name: relation, Quoted: true, Pos: pos}}, column...)
+	}
+	return &sql.Column{Name: column, Pos: pos}
 }
 
 func (s *selectBinder) starColumns(star *sql.Star) ([]Col, []string) {

@@ -16,12 +16,13 @@ type CreateTable struct {
 	IfNotExists  bool
 	Columns      []ColumnDef
 	Likes        []TableLike
-	Constraints  []Constraint // of the table; those of a column are in its ColumnDef
-	PrimaryIndex []Ident      // sort order; empty when not written
-	Options      []Option     // WITH (...)
-	Names        []Ident      // of CREATE TABLE t (a, b) AS query: names without types
-	As           QueryExpr    // nil without AS
-	NoData       bool         // AS query WITH NO DATA
+	Constraints  []Constraint  // of the table; those of a column are in its ColumnDef
+	Indexes      []CreateIndex // which LIKE ... INCLUDING INDEXES brings along; not written
+	PrimaryIndex []Ident       // sort order; empty when not written
+	Options      []Option      // WITH (...)
+	Names        []Ident       // of CREATE TABLE t (a, b) AS query: names without types
+	As           QueryExpr     // nil without AS
+	NoData       bool          // AS query WITH NO DATA
 	Pos          int
 }
 
@@ -86,6 +87,7 @@ type Constraint struct {
 	RefColumns  []Ident
 	OnDelete    string // of ForeignKey: "cascade", "set null" or "set default"; "" for NO ACTION and RESTRICT
 	OnUpdate    string
+	SetColumns  []Ident // of OnDelete: those to be set, all when empty
 	NotEnforced bool
 	Pos         int
 }
@@ -138,6 +140,8 @@ const (
 	ColumnObject
 	SequenceObject
 	TypeObject
+	ConstraintObject
+	DatabaseObject
 )
 
 // Drop is DROP TABLE, VIEW, SCHEMA, STREAM, INDEX, SEQUENCE or TYPE.
@@ -221,6 +225,7 @@ type AlterAction struct {
 type Comment struct {
 	Kind ObjectKind
 	Name Name
+	On   Name    // the table of a constraint
 	Text *string // nil for IS NULL
 	Pos  int
 }

@@ -40,9 +40,11 @@ type CreateType struct {
 	Pos         int
 }
 
-// AlterEnum is ALTER TYPE name ADD VALUE or RENAME VALUE.
+// AlterEnum is ALTER TYPE name ADD VALUE, RENAME VALUE, RENAME TO or SET SCHEMA.
 type AlterEnum struct {
 	Name        Name
+	RenameTo    Ident
+	SetSchema   Ident
 	Label       string // to be added, or the new name
 	Old         string // of RENAME VALUE, else ""
 	IfNotExists bool

@@ -45,12 +45,21 @@ func (p *parser) comment() Statement {
 	s := &Comment{Pos: p.pos()}
 	p.advance()
 	p.expect("on")
-	if p.accept("column") {
+	switch {
+	case p.accept("column"):
 		s.Kind = ColumnObject
-	} else {
+	case p.accept("constraint"):
+		s.Kind = ConstraintObject
+	case p.accept("database"):
+		s.Kind = DatabaseObject
+	default:
 		s.Kind = p.objectKind()
 	}
 	s.Name = p.name()
+	if s.Kind == ConstraintObject {
+		p.expect("on")
+		s.On = p.name()
+	}
 	p.expect("is")
 	if !p.accept("null") {
 		text := p.stringLiteral()
@@ -107,7 +116,12 @@ func (p *parser) alterObject(kind ObjectKind) AlterAction {
 		a.Kind, a.NewName = SetSchema, p.ident()
 		return a
 	}
-	p.expect("rename", "to")
+	p.expect("rename")
+	if kind == ViewObject && !p.at("to") {
+		p.accept("column")
+		a.Kind, a.Column = RenameColumn, p.ident()
+	}
+	p.expect("to")
 	a.NewName = p.ident()
 	return a
 }

@@ -267,6 +267,9 @@ func (p *parser) references(c *Constraint) {
 			*action = "cascade"
 		case "set":
 			*action = "set " + p.expectOneOf("null", "default")
+			if action == &c.OnDelete && p.atSymbol("(") {
+				c.SetColumns = p.idents()
+			}
 		}
 	}
 }

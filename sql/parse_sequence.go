@@ -127,13 +127,21 @@ func (p *parser) createType(pos int) Statement {
 	return s
 }
 
-// alterType reads ALTER TYPE name ADD VALUE or RENAME VALUE.
+// alterType reads ALTER TYPE name ADD VALUE, RENAME VALUE, RENAME TO or SET SCHEMA.
 func (p *parser) alterType(pos int) Statement {
 	s := &AlterEnum{Pos: pos, Name: p.name()}
 	if p.acceptAll("rename", "value") {
 		s.Old = p.stringLiteral()
 		p.expect("to")
 		s.Label = p.stringLiteral()
+		return s
+	}
+	switch {
+	case p.acceptAll("rename", "to"):
+		s.RenameTo = p.ident()
+		return s
+	case p.acceptAll("set", "schema"):
+		s.SetSchema = p.ident()
 		return s
 	}
 	p.expect("add", "value")

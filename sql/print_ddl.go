@@ -167,12 +167,13 @@ func (pr *printer) constraint(c *Constraint) {
 		pr.name(c.References)
 		pr.idents(c.RefColumns)
 		pr.when(c.OnDelete != "", " ON DELETE "+strings.ToUpper(c.OnDelete))
+		pr.idents(c.SetColumns)
 		pr.when(c.OnUpdate != "", " ON UPDATE "+strings.ToUpper(c.OnUpdate))
 	}
 	pr.when(c.NotEnforced, " NOT ENFORCED")
 }
 
-var objectWords = [...]string{"TABLE ", "VIEW ", "SCHEMA ", "STREAM ", "INDEX ", "COLUMN ", "SEQUENCE ", "TYPE "}
+var objectWords = [...]string{"TABLE ", "VIEW ", "SCHEMA ", "STREAM ", "INDEX ", "COLUMN ", "SEQUENCE ", "TYPE ", "CONSTRAINT ", "DATABASE "}
 
 func (pr *printer) alter(s Statement) {
 	switch s := s.(type) {
@@ -184,6 +185,10 @@ func (pr *printer) alter(s Statement) {
 	case *Comment:
 		pr.put("COMMENT ON ", objectWords[s.Kind])
 		pr.name(s.Name)
+		if len(s.On) > 0 {
+			pr.put(" ON ")
+			pr.name(s.On)
+		}
 		pr.put(" IS ")
 		if s.Text == nil {
 			pr.put("NULL")

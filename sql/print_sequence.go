@@ -35,7 +35,16 @@ func (pr *printer) sequence(s Statement) {
 }
 
 func (pr *printer) alterEnum(s *AlterEnum) {
-	if s.Old != "" {
+	switch {
+	case s.RenameTo.Name != "":
+		pr.put(" RENAME TO ")
+		pr.ident(s.RenameTo)
+		return
+	case s.SetSchema.Name != "":
+		pr.put(" SET SCHEMA ")
+		pr.ident(s.SetSchema)
+		return
+	case s.Old != "":
 		pr.put(" RENAME VALUE ")
 		pr.string(s.Old)
 		pr.put(" TO ")

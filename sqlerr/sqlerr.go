@@ -52,6 +52,7 @@ const (
 	InvalidStatementName    = "26000"
 	InvalidCursorName       = "34000"
 	DuplicateCursor         = "42P03"
+	DuplicatePrepared       = "42P05"
 	InvalidAuthorization    = "28000"
 	InvalidPassword         = "28P01"
 	DependentObjects        = "2BP01"
