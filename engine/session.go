@@ -39,6 +39,7 @@ type Session struct {
 	random   randomSource
 	numbers  *lastNumbers // shared with forks
 	usage    *exec.Usage  // of the statement that runs
+	text     string       // of the statement that runs
 	temp     string       // name of the session's schema of temporary tables, "" before the first
 
 	ingesting sync.Mutex    // one Ingest at a time
@@ -131,7 +132,7 @@ func (s *Session) run(ctx context.Context, statement sql.Statement, text string,
 		return nil, err
 	}
 	entry := s.engine.queries.start(s.user, text)
-	s.usage = &entry.usage
+	s.usage, s.text = &entry.usage, text
 	cancelTimeout := func() {}
 	if millis := s.settings.integer("statement_timeout"); millis > 0 {
 		ctx, cancelTimeout = context.WithTimeout(ctx, time.Duration(millis)*time.Millisecond)
@@ -297,6 +298,6 @@ func (s *Session) eval(ctx context.Context) *extension.Eval {
 	return &extension.Eval{
 		Objects:   s.objects(snapshot),
 		Sequences: &sessionSequences{ctx: ctx, session: s, snapshot: snapshot, path: s.searchPath()},
-		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Seed: s.random.seed, Setting: s.Setting, User: s.user, Database: Database, Schema: schema,
+		Ctx:       ctx, Now: now, Zone: zone, Random: s.random.next, Seed: s.random.seed, Setting: s.Setting, Query: s.text, User: s.user, Database: Database, Schema: schema,
 	}
 }

@@ -73,6 +73,7 @@ type Eval struct {
 	Random    func() uint64                     // uniform; seeded per session by setseed
 	Seed      func(float64)                     // what setseed does: Random begins anew from it; nil where it cannot
 	Setting   func(name string) (string, error) // a session setting by its name in lower case; nil where there are none
+	Query     string                            // the text of the statement
 	User      string
 	Database  string
 	Schema    string    // the first schema of the search path

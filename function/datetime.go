@@ -1,13 +1,15 @@
 package function
 
 import (
+	"time"
+
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
 func datetimeFamily() family {
 	f := family{category: "date and time", scalars: []*extension.ScalarFunc{overlapsFunction()}}
-	for _, part := range [][]*extension.ScalarFunc{clockFunctions(), fieldFunctions(), truncFunctions(), makeFunctions(), zoneFunctions(), spanFunctions(), formatFunctions()} {
+	for _, part := range [][]*extension.ScalarFunc{clockFunctions(), secondFunctions(), fieldFunctions(), truncFunctions(), makeFunctions(), zoneFunctions(), spanFunctions(), formatFunctions()} {
 		f.scalars = append(f.scalars, part...)
 	}
 	return f
@@ -18,6 +20,8 @@ func clockFunctions() []*extension.ScalarFunc {
 	local := func(ev *extension.Eval) int64 { return vec.ToLocal(ev.Zone, moment(ev)) }
 	return []*extension.ScalarFunc{
 		session(also(def("now", "Start of the transaction", ex("now() = current_timestamp", "t")), "current_timestamp", "transaction_timestamp", "statement_timestamp", "get_current_timestamp"), stampTZ, func(ev *extension.Eval) vec.Value { return vec.IntValue(stampTZ, moment(ev)) }),
+		volatile(def("clock_timestamp", "The time now, which moves on while a statement runs", ex("clock_timestamp() >= now()", "t")),
+			session(extension.Def{}, stampTZ, func(*extension.Eval) vec.Value { return vec.IntValue(stampTZ, time.Now().UnixMicro()) }).Overloads...),
 		session(also(def("current_date", "Today in the session's time zone", ex("current_date = now()::date", "t")), "today"), dateT, func(ev *extension.Eval) vec.Value {
 			return vec.IntValue(dateT, int64(dateOf(local(ev))))
 		}),

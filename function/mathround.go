@@ -184,23 +184,25 @@ func roundings(f func(float64) float64, w toWhole) []extension.ScalarOverload {
 		}
 		return x, nil
 	}))
-	return append(wholeNumbers(f, w), toDecimals, floatDecimals, integerDecimals(w))
+	return append(wholeNumbers(f, w), toDecimals, floatDecimals,
+		integerDecimals[int16](int2, w), integerDecimals[int32](int4, w), integerDecimals[int64](int8, w))
 }
 
 // integerDecimals is round or trunc of an integer to n decimals, a NUMERIC with no decimals unless n is a constant.
-func integerDecimals(w toWhole) extension.ScalarOverload {
-	return bound(signature(int8, int4), func(args []extension.Argument) (vec.Type, body, error) {
+// Every integer type has its own: of two that fit by a cast the one for floats would win, which rounds half to even.
+func integerDecimals[T int16 | int32 | int64](t vec.Type, w toWhole) extension.ScalarOverload {
+	return bound(signature(t, int4), func(args []extension.Argument) (vec.Type, body, error) {
 		digits := 0
 		if n := args[1].Const; n != nil && !n.Null {
 			digits = min(max(int(n.I), 0), 16)
 		}
 		r := vec.DecimalType(20+digits, digits)
 		return r, func(c *call) (*vec.Vector, error) {
-			x, mask := fixed[int64](c.args[0])
+			x, mask := fixed[T](c.args[0])
 			n, digitsMask := fixed[int32](c.args[1])
 			out := newDecimalOut(r, c.n)
 			for i := range c.n {
-				if v, ok := roundUnscaled(vec.Int128From(x[i&mask]), 0, int(n[i&digitsMask]), digits, w); ok {
+				if v, ok := roundUnscaled(vec.Int128From(int64(x[i&mask])), 0, int(n[i&digitsMask]), digits, w); ok {
 					out.set(i, v)
 				} else if c.ok(i) {
 					return nil, outOfRange(r)

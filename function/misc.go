@@ -40,6 +40,7 @@ func systemFamily() family {
 	return family{category: "system", scalars: []*extension.ScalarFunc{
 		sessionText(def("version", "Version of the server", ex("version() LIKE 'PostgreSQL%'", "t")), func(*extension.Eval) string { return Version }),
 		sessionText(also(def("current_user", "Name of the user", ex("current_user = session_user", "t")), "session_user", "user", "current_role"), func(ev *extension.Eval) string { return ev.User }),
+		sessionText(def("current_query", "Text of the statement as it was sent", ex("current_query() LIKE 'SELECT%'", "t")), func(ev *extension.Eval) string { return ev.Query }),
 		sessionText(also(def("current_database", "Name of the database", ex("current_database() IS NOT NULL", "t")), "current_catalog"), func(ev *extension.Eval) string { return ev.Database }),
 		sessionText(def("current_schema", "First schema of the search path", ex("current_schema() IS NOT NULL", "t")), func(ev *extension.Eval) string { return ev.Schema }),
 		stable(def("current_setting", "Value of a setting; with TRUE behind its name NULL, not an error, where there is none", ex("current_setting('no.such', true) IS NULL", "t")), on(optional(signature(textT, boolT), 1), textT, func(c *call) (*vec.Vector, error) {

@@ -196,17 +196,29 @@ func (x *exprBinder) cast(e *sql.Cast) Expr {
 		return out
 	}
 	t := x.b.typeOf(e.Type, e.Pos)
-	if wide, ok := wideFloat(e.Operand, t); ok {
-		return wide
-	}
 	out := x.castTo(x.expr(e.Operand), t, e)
-	if n := lengthLimit(e.Type); n > 0 && !e.Try && x.b.functions.Scalar("left") != nil {
-		return x.scalar("left", []Expr{out, &Const{Value: vec.IntValue(vec.Int32Type, int64(n))}}, e.Pos)
-	}
 	if r, ok := narrowRanges[e.Type.Name]; ok && len(e.Type.Dims) == 0 {
 		return x.narrow(out, r, e)
 	}
-	return out
+	if e.Try && out.Type().ID == vec.Text {
+		return out
+	}
+	return x.cut(out, e.Type, e.Pos)
+}
+
+// cut keeps as many characters as VARCHAR(n) and CHAR(n) say, and as many digits of seconds as TIMESTAMP(n) and the like.
+func (x *exprBinder) cut(value Expr, n sql.TypeName, pos int) Expr {
+	length := func(n int) Expr { return &Const{Value: vec.IntValue(vec.Int32Type, int64(n))} }
+	if limit := lengthLimit(n); limit > 0 && x.b.functions.Scalar("left") != nil {
+		return x.scalar("left", []Expr{value, length(limit)}, pos)
+	}
+	switch value.Type().ID {
+	case vec.Timestamp, vec.TimestampTZ, vec.Time, vec.Interval:
+		if len(n.Args) == 1 && n.Args[0] < 6 && len(n.Dims) == 0 {
+			return x.scalar("round_seconds", []Expr{value, length(n.Args[0])}, pos)
+		}
+	}
+	return value
 }
 
 // narrowRanges are the values of types that a wider one stands for.

@@ -58,7 +58,7 @@ func (x *exprBinder) expr(e sql.Expr) Expr {
 	case *sql.Null:
 		return &Const{Value: vec.NullValue(vec.NullType)}
 	case *sql.TypedString:
-		return x.b.typedString(e)
+		return x.cut(x.b.typedString(e), e.Type, e.Pos)
 	case *sql.Param:
 		return x.b.param(e)
 	case *sql.Default:

@@ -117,7 +117,8 @@ func (b *binder) elements(list Expr, elem vec.Type) ([]Expr, bool) {
 	return nil, false
 }
 
-// quantifiedArray compares with the rows that unnest(array) makes.
+// quantifiedArray compares with the rows that unnest(array) makes. For an array that is NULL that is one NULL, with
+// which every comparison is NULL, not no row at all.
 func (x *exprBinder) quantifiedArray(kind SubqueryKind, op CompareOp, arg, list Expr, pos int) Expr {
 	if unknown(list) {
 		t := arg.Type()
@@ -129,6 +130,8 @@ func (x *exprBinder) quantifiedArray(kind SubqueryKind, op CompareOp, arg, list 
 	if list.Type().ID != vec.Array {
 		failHint(pos, sqlerr.WrongObjectType, "give an array or a subquery", "op ANY/ALL (array) requires array on right side")
 	}
+	oneNull := &Const{Value: vec.Value{Type: list.Type(), List: []vec.Value{vec.NullValue(*list.Type().Elem)}}}
+	list = &Coalesce{Args: []Expr{list, oneNull}, T: list.Type()}
 	bound, err := x.b.functions.ResolveTable("unnest", []extension.Argument{x.b.argument(list)})
 	check(err, pos)
 	if bound.Expand == nil {

@@ -25,7 +25,8 @@ func unknown(e Expr) bool {
 	return false
 }
 
-// number binds a numeric literal as PostgreSQL does: the first of INTEGER, BIGINT and NUMERIC that holds it.
+// number binds a numeric literal as PostgreSQL does: the first of INTEGER, BIGINT and NUMERIC that holds it. One with
+// more digits than NUMERIC holds is DOUBLE PRECISION.
 func (b *binder) number(e *sql.Number) Expr {
 	text, negative := strings.CutPrefix(e.Text, "-")
 	if base, digits := radix(text); base != 10 {
@@ -41,36 +42,11 @@ func (b *binder) number(e *sql.Number) Expr {
 	if x, t, ok := vec.ParseDecimal(e.Text); ok {
 		return &Const{Value: decimalValue(t, x)}
 	}
-	if !strings.ContainsAny(e.Text, "eE") {
-		failHint(e.Pos, sqlerr.NumericOutOfRange, "cast it to DOUBLE PRECISION, which rounds it",
-			"%s has more digits than NUMERIC can hold, which are %d", e.Text, vec.MaxPrecision)
-	}
 	f, err := strconv.ParseFloat(e.Text, 64)
 	if err != nil {
 		fail(e.Pos, sqlerr.NumericOutOfRange, "%s is out of range for type double precision", e.Text)
 	}
 	return &Const{Value: vec.FloatValue(vec.Float64Type, f)}
-}
-
-// wideFloat reads a literal that a cast to a floating point type takes and NUMERIC could not hold.
-func wideFloat(e sql.Expr, t vec.Type) (Expr, bool) {
-	text := ""
-	switch e := e.(type) {
-	case *sql.Number:
-		text = e.Text
-	case *sql.Unary:
-		if n, ok := e.Operand.(*sql.Number); ok && e.Op == "-" {
-			text = "-" + n.Text
-		}
-	}
-	if _, _, fits := vec.ParseDecimal(text); text == "" || fits || !t.IsFloat() {
-		return nil, false
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, false
-	}
-	return castTo(&Const{Value: vec.FloatValue(vec.Float64Type, f)}, t), true
 }
 
 func decimalValue(t vec.Type, x vec.Int128) vec.Value {

@@ -152,6 +152,9 @@ func (p *parser) columnDef() ColumnDef {
 			if c.Default != nil {
 				p.failAt(pos, sqlerr.SyntaxError, "multiple default values specified for column "+c.Name.Name, "give it one DEFAULT")
 			}
+			if p.at("not") { // of a condition, which needs brackets: NOT NULL may follow a default
+				p.failHere()
+			}
 			c.Default = p.exprAt(precOperator)
 		case p.accept("collate"):
 			c.Collation = p.name()

@@ -169,7 +169,8 @@ func (p *parser) typedString(pos int) Expr {
 		return nil
 	}
 	typed := next.kind == tokenString
-	if t.word == "timestamp" || t.word == "time" {
+	switch t.word {
+	case "timestamp", "time":
 		n := 1
 		if p.peekSymbol(1, "(") && p.peek(2).kind == tokenNumber && p.peekSymbol(3, ")") {
 			n = 4
@@ -178,9 +179,17 @@ func (p *parser) typedString(pos int) Expr {
 			n += 3
 		}
 		typed = p.peek(n).kind == tokenString
-	}
-	if t.word == "double" && p.peekIs(1, "precision") {
-		typed = p.peek(2).kind == tokenString
+	case "double":
+		typed = typed || p.peekIs(1, "precision") && p.peek(2).kind == tokenString
+	case "numeric", "decimal", "dec", "varchar", "char", "bpchar", "float", "timestamptz", "timetz":
+		n := 1
+		for p.peekSymbol(n, "(") || p.peekSymbol(n, ",") {
+			if p.peek(n+1).kind != tokenNumber {
+				return nil
+			}
+			n += 2
+		}
+		typed = typed || n > 1 && p.peekSymbol(n, ")") && p.peek(n+1).kind == tokenString
 	}
 	if !typed {
 		return nil

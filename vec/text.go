@@ -100,12 +100,12 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-Infinity"...)
 	}
-	abs, top := math.Abs(f), 1e15
+	abs, low, top := math.Abs(f), 1e-4, 1e15
 	if bits == 32 {
-		top = 1e6
+		low, top = float64(float32(1e-4)), 1e6
 	}
 	format := byte('f')
-	if abs != 0 && (abs < 1e-4 || abs >= top) {
+	if abs != 0 && (abs < low || abs >= top) {
 		format = 'e'
 	}
 	return strconv.AppendFloat(dst, f, format, -1, bits)
