@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -23,18 +24,20 @@ func (c *compiler) frameBound(x *window, mode plan.FrameMode, b plan.Bound) (fra
 	if b.Offset == nil || b.Kind != plan.Preceding && b.Kind != plan.Following {
 		return out, nil
 	}
-	offset, err := c.constant(b.Offset)
-	if err != nil {
-		return out, err
-	}
-	if offset.Null {
-		return out, sqlerr.New(sqlerr.NullNotAllowed, "frame offset must not be null").Hintf("give a value, or use UNBOUNDED")
-	}
-	if negative(offset) {
-		return out, sqlerr.New("22013", "frame offset must not be negative").Hintf("use FOLLOWING instead of PRECEDING, or the other way round")
+	offset := b.Offset
+	if out.computed = hasColumn(offset); out.computed {
+		out.offset = x.add(offset)
+	} else {
+		v, err := c.constant(offset)
+		if err == nil {
+			err = checkOffset(v)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.rows, offset = v.I, &plan.Const{Value: v}
 	}
 	if mode != plan.Range {
-		out.rows = offset.I
 		return out, nil
 	}
 	if len(x.n.Order) != 1 {
@@ -47,6 +50,24 @@ func (c *compiler) frameBound(x *window, mode plan.FrameMode, b plan.Bound) (fra
 	}
 	out.at = x.add(moved)
 	return out, nil
+}
+
+// hasColumn reports whether e is computed from columns.
+func hasColumn(e plan.Expr) bool {
+	if _, ok := e.(*plan.ColumnRef); ok {
+		return true
+	}
+	return slices.ContainsFunc(e.Children(), hasColumn)
+}
+
+func checkOffset(v vec.Value) error {
+	switch {
+	case v.Null:
+		return sqlerr.New(sqlerr.NullNotAllowed, "frame offset must not be null").Hintf("give a value, or use UNBOUNDED")
+	case negative(v):
+		return sqlerr.New("22013", "frame offset must not be negative").Hintf("use FOLLOWING instead of PRECEDING, or the other way round")
+	}
+	return nil
 }
 
 func negative(v vec.Value) bool {
@@ -62,20 +83,26 @@ func negative(v vec.Value) bool {
 }
 
 // movedKey returns the ORDER BY key moved by a frame's offset: towards smaller values for PRECEDING unless the order
-// descends.
-func movedKey(k plan.SortKey, offset vec.Value, before bool) (plan.Expr, error) {
+// descends. The moved key has a type in which small integers and times of day do not leave their range.
+func movedKey(k plan.SortKey, offset plan.Expr, before bool) (plan.Expr, error) {
 	op := "+"
 	if before != k.Desc {
 		op = "-"
 	}
-	args := []extension.Argument{{Type: k.Expr.Type()}, {Type: offset.Type, Const: &offset}}
-	bound, err := operators().ResolveScalar(op, args)
+	key := k.Expr
+	switch key.Type().ID {
+	case vec.Int16, vec.Int32:
+		key, offset = &plan.Cast{Arg: key, To: vec.Int64Type}, &plan.Cast{Arg: offset, To: vec.Int64Type}
+	case vec.Time:
+		key = &plan.Cast{Arg: key, To: vec.IntervalType}
+	}
+	bound, err := operators().ResolveScalar(op, []extension.Argument{{Type: key.Type()}, {Type: offset.Type()}})
 	if err != nil {
-		return nil, sqlerr.New(sqlerr.Windowing, "RANGE with offset is not supported for %s ordered with an offset of %s", k.Expr.Type(), offset.Type).
+		return nil, sqlerr.New(sqlerr.Windowing, "RANGE with offset is not supported for %s ordered with an offset of %s", k.Expr.Type(), offset.Type()).
 			Hintf("order by a number, date or timestamp, or use ROWS")
 	}
 	call := &plan.Call{Bound: bound, Name: op}
-	for i, e := range []plan.Expr{k.Expr, &plan.Const{Value: offset}} {
+	for i, e := range []plan.Expr{key, offset} {
 		if !e.Type().Equal(bound.Args[i]) {
 			e = &plan.Cast{Arg: e, To: bound.Args[i]}
 		}
@@ -113,12 +140,20 @@ func (s *windowShare) edge(c *windowCall, b *frameBound, out []int32, first bool
 	if b.seeks {
 		return s.seek(c, b, out, first)
 	}
-	offset := min(b.rows, int64(s.n))
-	if b.before {
-		offset = -offset
-	}
 	for p := range s.parts() {
 		lo, hi := s.bounds[p], s.bounds[p+1]
+		offset := b.rows
+		if b.computed {
+			v, err := s.offset(b, lo)
+			if err != nil {
+				return err
+			}
+			offset = v.I
+		}
+		offset = min(offset, int64(s.n))
+		if b.before {
+			offset = -offset
+		}
 		for i := lo; i < hi; i++ {
 			at := int64(0)
 			switch {
@@ -141,6 +176,12 @@ func (s *windowShare) edge(c *windowCall, b *frameBound, out []int32, first bool
 		}
 	}
 	return nil
+}
+
+// offset returns the computed offset of the frames in a partition, which is that of any of its rows.
+func (s *windowShare) offset(b *frameBound, row int32) (vec.Value, error) {
+	v := s.cols[b.offset].Value(int(row))
+	return v, checkOffset(v)
 }
 
 // groupEdge returns where the peer group that lies offset groups from row i's begins, or ends.
@@ -181,6 +222,11 @@ func (s *windowShare) seek(c *windowCall, b *frameBound, out []int32, first bool
 			return err
 		}
 		lo, hi := s.bounds[p], s.bounds[p+1]
+		if b.computed {
+			if _, err := s.offset(b, lo); err != nil {
+				return err
+			}
+		}
 		for lo < hi && key.IsNull(int(lo)) {
 			out[lo] = s.peerEdge(lo, first)
 			lo++

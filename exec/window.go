@@ -36,11 +36,13 @@ type windowCall struct {
 
 // frameBound is one end of a frame. For RANGE, at is the place of the ORDER BY key moved by the offset.
 type frameBound struct {
-	kind   plan.BoundKind
-	rows   int64 // ROWS, GROUPS
-	at     int
-	seeks  bool // RANGE with an offset
-	before bool
+	kind     plan.BoundKind
+	rows     int64 // ROWS, GROUPS with a constant offset
+	at       int
+	seeks    bool // RANGE with an offset
+	before   bool
+	computed bool // the offset is a column, at the place offset
+	offset   int
 }
 
 func (c *compiler) window(n *plan.Window, m *nodeMetrics) (*stream, error) {

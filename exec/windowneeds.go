@@ -141,7 +141,7 @@ func (n *windowNeeds) bound(b *frameBound) bool {
 	case plan.CurrentRow:
 		return true
 	case plan.Preceding, plan.Following:
-		return n.reach(b.rows)
+		return !b.computed && n.reach(b.rows)
 	}
 	return false
 }

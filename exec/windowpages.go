@@ -243,7 +243,15 @@ func (e *farEdge) of(f *farCall, p *rowPlace, share *windowShare, i int) (int64,
 	if e.partition != p.start {
 		e.partition, e.at, e.group = p.start, p.start, 0
 	}
-	offset := min(e.b.rows, f.pages.rows)
+	offset := e.b.rows
+	if e.b.computed {
+		v, err := share.offset(e.b, int32(i))
+		if err != nil {
+			return 0, err
+		}
+		offset = v.I
+	}
+	offset = min(offset, f.pages.rows)
 	if e.b.before {
 		offset = -offset
 	}

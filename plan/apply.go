@@ -31,7 +31,7 @@ func introduceApplies(o *optimizer, n Node) Node {
 		}
 		h.input = in[0]
 		rewritten := mapExprs(n, h.expr)
-		return rewritten.WithInputs([]Node{h.input})
+		return keepCols(rewritten.WithInputs([]Node{h.input}), n.Cols())
 	})
 }
 

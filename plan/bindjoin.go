@@ -159,13 +159,21 @@ func usingColumn(ns namespace, name sql.Ident, side string) Col {
 
 // asofJoin keeps, for each left row, the match that is last by the join's one inequality.
 func (b *binder) asofJoin(t *sql.Join, kind JoinKind, left, right Node, l, r namespace, lateral *scope) (Node, namespace) {
-	if kind != Inner && kind != Left || t.On == nil {
-		failHint(t.Pos, sqlerr.FeatureNotSupported, "use ASOF [LEFT] JOIN ... ON", "this form of ASOF join is not supported")
+	if kind != Inner && kind != Left || t.On == nil && len(t.Using) == 0 {
+		failHint(t.Pos, sqlerr.FeatureNotSupported, "use ASOF [LEFT] JOIN ... ON or USING", "this form of ASOF join is not supported")
 	}
 	r = padded(r, kind == Left)
 	ns := b.mergeNames(l, r, t.Pos)
-	x := &exprBinder{b: b, scope: &scope{parent: lateral.parent, ns: ns, ctes: b.ctes}, clause: "JOIN/ON"}
-	conds := conjuncts(nil, x.condition(t.On))
+	var conds []Expr
+	if t.On != nil {
+		x := &exprBinder{b: b, scope: &scope{parent: lateral.parent, ns: ns, ctes: b.ctes}, clause: "JOIN/ON"}
+		conds = conjuncts(nil, x.condition(t.On))
+	} else { // all columns but the last are equal
+		conds, ns, _ = b.using(t, kind, t.Using, l, r)
+		last := *conds[len(conds)-1].(*Compare)
+		last.Op = Ge
+		conds[len(conds)-1] = &last
+	}
 	rightCols := colsOf(right)
 	var key *SortKey
 	for _, c := range conds {

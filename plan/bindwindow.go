@@ -179,9 +179,6 @@ func (x *exprBinder) frameOffset(fb sql.FrameBound, mode FrameMode, order []Sort
 	if used := refs(e); !used.empty() {
 		failHint(pos, sqlerr.InvalidColumnReference, "write a constant or a parameter", "argument of a frame must not contain variables")
 	}
-	if hasSubquery(e) {
-		failHint(pos, sqlerr.FeatureNotSupported, "write the number, or pass it as a parameter", "a subquery as the offset of a frame is not supported")
-	}
 	e = x.b.assign(e, t, "frame offset", fb.Offset.Position())
 	if c, ok := e.(*Const); ok && (c.Value.Null || t.ID == vec.Int64 && c.Value.I < 0) {
 		fail(pos, "22013", "frame starting and ending offset must not be null or negative")

@@ -202,7 +202,7 @@ const (
 )
 
 // Bound is one end of a frame. Offset is set for Preceding and Following, of the mode's type: BIGINT for ROWS and
-// GROUPS, what the ORDER BY column adds with for RANGE. It refers to no column.
+// GROUPS, what the ORDER BY column adds with for RANGE. It is the same for all rows: a constant, or what a subquery made.
 type Bound struct {
 	Kind   BoundKind
 	Offset Expr

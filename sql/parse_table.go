@@ -1,7 +1,5 @@
 package sql
 
-import "github.com/tidemarkdb/tidemark/sqlerr"
-
 func (p *parser) fromList() []TableExpr {
 	var from []TableExpr
 	p.list(func() { from = append(from, p.tableExpr()) }, p.atQueryEnd)
@@ -192,21 +190,32 @@ func (p *parser) parenTable(pos int) TableExpr {
 		return p.derivedTail(&Derived{Query: body, Pos: pos})
 	}
 	inner = p.joins(inner)
+	if !standsInParens(inner) {
+		p.failHere()
+	}
 	p.close(")", at)
 	alias := p.tableAlias()
 	if alias.Name.Name == "" {
 		return inner
 	}
-	if j, ok := inner.(*Join); ok && j.Alias.Name.Name == "" {
-		j.Alias = alias
-		return j
+	switch inner := inner.(type) {
+	case *Join:
+		inner.Alias = alias
+	case *Derived:
+		inner.Alias = alias
 	}
-	if d, ok := inner.(*Derived); ok && d.Alias.Name.Name == "" {
-		d.Alias = alias
-		return d
+	return inner
+}
+
+// standsInParens reports whether a table may have parentheses around it: a join or a query without an alias.
+func standsInParens(t TableExpr) bool {
+	switch t := t.(type) {
+	case *Join:
+		return t.Alias.Name.Name == ""
+	case *Derived:
+		return !t.Lateral && t.Alias.Name.Name == "" && t.Sample == nil
 	}
-	p.failAt(alias.Name.Pos, sqlerr.SyntaxError, "only a join or a query in parentheses takes an alias", "write the alias inside the parentheses")
-	return nil
+	return false
 }
 
 func (p *parser) queryContinues() bool {
