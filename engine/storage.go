@@ -21,7 +21,7 @@ type storage struct {
 
 // Scan implements exec.Storage.
 func (s storage) Scan(ctx context.Context, req *exec.ScanRequest) (exec.ScanSource, error) {
-	t := &tableScan{counters: new(parquetstore.Counters), readers: make([]*openReader, req.Workers), except: req.Except}
+	t := &tableScan{counters: new(parquetstore.Counters), readers: make([]openReader, req.Workers), except: req.Except}
 	var err error
 	switch h := req.Table.Handle.(type) {
 	case *catalog.Table:
@@ -81,9 +81,9 @@ type tableScan struct {
 	filters    []*exec.ScanFilter // to be evaluated on rows, in this order
 	applied    []bool
 	counters   *parquetstore.Counters
-	readers    []*openReader // by worker
-	except     bool          // batches may say which rows do not count
-	once       bool          // pages are not kept
+	readers    []openReader // by worker
+	except     bool         // batches may say which rows do not count
+	once       bool         // pages are not kept
 	total      int
 
 	mu     sync.Mutex
@@ -109,9 +109,11 @@ type openFile struct {
 	users   int
 }
 
+// openReader is what a worker reads, and its memory.
 type openReader struct {
-	from   *openFile
-	reader *parquetstore.Reader
+	from   *openFile            // nil: the next morsel is to be taken
+	reader *parquetstore.Reader // the latest
+	out    vec.Batch            // borrowed by whoever asked for it
 }
 
 // Applied implements exec.ScanSource.
@@ -119,17 +121,18 @@ func (t *tableScan) Applied() []bool { return t.applied }
 
 // Next implements exec.ScanSource.
 func (t *tableScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
+	r := &t.readers[worker]
 	for {
-		if r := t.readers[worker]; r != nil {
+		if r.from != nil {
 			batch, err := r.reader.Next(ctx)
 			if err != nil {
 				return nil, err
 			}
 			if batch != nil {
-				return t.layOut(r.from, batch), nil
+				return t.layOut(r, batch), nil
 			}
-			t.readers[worker] = nil
 			t.done(r.from)
+			r.from = nil
 		}
 		m, err := t.take(ctx)
 		if err != nil || m == nil {
@@ -140,13 +143,20 @@ func (t *tableScan) Next(ctx context.Context, worker int) (*vec.Batch, error) {
 			t.done(m.file)
 			return nil, err
 		}
-		t.readers[worker] = &openReader{m.file, reader}
+		if r.reader != nil {
+			reader.TakeOver(r.reader)
+		}
+		r.from, r.reader = m.file, reader
 	}
 }
 
 // layOut puts what was read in the order asked for.
-func (t *tableScan) layOut(f *openFile, b *vec.Batch) *vec.Batch {
-	out := &vec.Batch{N: b.N, Sel: b.Sel, Except: b.Except, Cols: make([]*vec.Vector, len(t.layout))}
+func (t *tableScan) layOut(r *openReader, b *vec.Batch) *vec.Batch {
+	f, out := r.from, &r.out
+	if out.Cols == nil {
+		out.Cols = make([]*vec.Vector, len(t.layout))
+	}
+	out.N, out.Sel, out.Except = b.N, b.Sel, b.Except
 	for i, column := range t.layout {
 		switch {
 		case column < 0:
@@ -269,10 +279,10 @@ func (t *tableScan) Close() error {
 		m.file.release()
 	}
 	t.queue = nil
-	for i, r := range t.readers {
-		if r != nil {
+	for i := range t.readers {
+		if r := &t.readers[i]; r.from != nil {
 			r.from.release()
-			t.readers[i] = nil
+			r.from = nil
 		}
 	}
 	return nil

@@ -24,9 +24,7 @@ func (r *Reader) prune(ctx context.Context) error {
 	}
 	predicates := r.scan.current()
 	r.spans = [][2]int{{r.at, r.to}}
-	group := &r.f.groups[r.group]
-	if r.scan.Mask != nil && r.scan.Mask.AllDead(uint32(group.first)+uint32(r.at), uint32(r.to-r.at)) ||
-		!r.f.groupMayMatch(r.group, predicates) {
+	if r.allDead() || !r.f.groupMayMatch(r.group, predicates) {
 		r.spans, r.started = nil, true
 		return nil
 	}
@@ -41,6 +39,15 @@ func (r *Reader) prune(ctx context.Context) error {
 		r.spans = intersect(r.spans, spans)
 	}
 	return nil
+}
+
+// allDead reports whether no row that is yet to be read lives.
+func (r *Reader) allDead() bool {
+	if r.settled != nil {
+		return r.liveIn(r.at, r.to-r.at) == 0
+	}
+	first := r.f.groups[r.group].first + int64(r.at)
+	return r.mask != nil && r.mask.AllDead(uint32(first), uint32(r.to-r.at))
 }
 
 // bloomPrune asks, at the first call, the row group's bloom filters.

@@ -34,6 +34,7 @@ type Reader struct {
 	span    int // rows of the group that the batch being read comes from
 	looked  int // the most columns that one of the scan's filters looks at
 	cols    []*vec.Vector
+	batch   vec.Batch // the last, where the scan borrows
 }
 
 // liveBound is one runtime filter as the reader has seen it.
@@ -93,6 +94,12 @@ func (f *File) NewReader(s *Scan, m Morsel) (*Reader, error) {
 	}
 	r.orderFilters()
 	return r, nil
+}
+
+// TakeOver gives the reader, before its first batch, the memory of one that has come to its end: what is left of that
+// one's last batch is valid no longer.
+func (r *Reader) TakeOver(ended *Reader) {
+	r.sel, r.except, r.words, r.batch.Cols = ended.sel, ended.except, ended.words, ended.batch.Cols
 }
 
 // orderFilters puts the filters that are cheap to decode and to evaluate first.
@@ -267,7 +274,7 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 	if sel, err = r.filter(ctx, from, n, sel); err != nil || none(sel) {
 		return nil, err
 	}
-	b := &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	b := r.newBatch(n, sel)
 	if r.late {
 		switch dead := r.exceptOf(n); len(dead) {
 		case n:
@@ -296,6 +303,14 @@ func (r *Reader) read(ctx context.Context, from, limit int, sel vec.Selection) (
 		c.RowsProduced.Add(int64(b.Rows()))
 	}
 	return b, nil
+}
+
+func (r *Reader) newBatch(n int, sel vec.Selection) *vec.Batch {
+	if !r.scan.Borrow {
+		return &vec.Batch{N: n, Sel: sel, Cols: make([]*vec.Vector, 0, len(r.scan.Columns)+1)}
+	}
+	r.batch = vec.Batch{N: n, Sel: sel, Cols: r.batch.Cols[:0]}
+	return &r.batch
 }
 
 // fetchers is how many requests one reader has under way at once.

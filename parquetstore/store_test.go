@@ -161,11 +161,22 @@ func scanAll(f *File, s *Scan) ([][]vec.Value, error) {
 		width++
 	}
 	out := make([][]vec.Value, width)
+	var ended *Reader
 	for _, m := range f.Morsels() {
 		r, err := f.NewReader(s, m)
 		if err != nil {
 			return nil, err
 		}
+		if ended != nil {
+			for _, rows := range []vec.Selection{ended.sel, ended.except} {
+				rows = rows[:cap(rows)]
+				for i := range rows {
+					rows[i] = -1
+				}
+			}
+			r.TakeOver(ended)
+		}
+		ended = r
 		for {
 			b, err := r.Next(context.Background())
 			if err != nil {
