@@ -10,7 +10,7 @@ import (
 )
 
 func arrayFamily() family {
-	return family{category: "array", scalars: append(arrayLengths(), arrayBuilders()...)}
+	return family{category: "array", scalars: append(append(arrayLengths(), arrayBuilders()...), arrayAssignment())}
 }
 
 // valueFn computes one boxed result of boxed arguments, NULL among them.

@@ -67,27 +67,51 @@ func (p *parser) onConflict() *OnConflict {
 		return c
 	}
 	p.expect("update", "set")
-	c.Update = p.assignments()
+	c.Update = p.assignments(Ident{})
 	if p.accept("where") {
 		c.Where = p.expr()
 	}
 	return c
 }
 
-func (p *parser) assignments() []Assignment {
+// targetIdent is the name by which the columns of the table of a statement are qualified.
+func targetIdent(table Name, alias Ident) Ident {
+	if alias.Name != "" {
+		return alias
+	}
+	return table[len(table)-1]
+}
+
+// assignments reads what SET lists. A part of a column, c[i], is assigned by assigning the whole of it, which target
+// qualifies when it is given: c = array_assign(c, i, value).
+func (p *parser) assignments(target Ident) []Assignment {
 	var out []Assignment
+	parts := map[string]int{} // places in out of columns whose parts are assigned
 	p.list(func() {
 		a := Assignment{Pos: p.pos()}
+		var index Expr
 		if a.Multi = p.atSymbol("("); a.Multi {
 			a.Columns = p.idents()
 		} else {
 			a.Columns = []Ident{p.ident()}
-			if p.atSymbol(".") || p.atSymbol("[") {
-				p.unsupported(p.pos(), "assigning to a part of a column", "name the column alone and assign a whole value")
-			}
+			index = p.assignedPlace()
 		}
 		p.expectSymbol("=")
 		a.Value = p.expr()
+		if index != nil {
+			name := a.Columns[0].Name
+			at, again := parts[name]
+			whole := Expr(&Column{Name: qualified(target, a.Columns[0]), Pos: a.Pos})
+			if again {
+				whole = out[at].Value
+			}
+			a.Value = &FuncCall{Name: Name{{Name: "array_assign"}}, Args: []Arg{{Value: whole}, {Value: index}, {Value: a.Value}}, Pos: a.Pos}
+			if again {
+				out[at] = a
+				return
+			}
+			parts[name] = len(out)
+		}
 		if a.Multi {
 			a.Value = multiValue(a)
 		}
@@ -102,6 +126,34 @@ func (p *parser) assignments() []Assignment {
 		out = append(out, a)
 	}, p.atQueryEnd)
 	return out
+}
+
+// assignedPlace reads [i] behind a column that is assigned to, nil where it is not there.
+func (p *parser) assignedPlace() Expr {
+	const whole = "name the column alone and assign a whole value"
+	if p.atSymbol(".") {
+		p.unsupported(p.pos(), "assigning to a field of a column", whole)
+	}
+	if !p.atSymbol("[") {
+		return nil
+	}
+	at := p.open("[")
+	index := p.expr()
+	if p.atSymbol(":") {
+		p.unsupported(p.pos(), "assigning to a slice of a column", whole)
+	}
+	p.close("]", at)
+	if p.atSymbol("[") {
+		p.unsupported(p.pos(), "assigning to an element of an element", whole)
+	}
+	return index
+}
+
+func qualified(table, column Ident) Name {
+	if table.Name == "" {
+		return Name{column}
+	}
+	return Name{table, column}
 }
 
 // multiValue makes a row of the single value in (a) = (x), whose parentheses are no row by themselves.
@@ -123,7 +175,7 @@ func (p *parser) update(pos int, with *With) Statement {
 	s.Table = p.name()
 	s.Alias = p.targetAlias()
 	p.expect("set")
-	s.Set = p.assignments()
+	s.Set = p.assignments(targetIdent(s.Table, s.Alias))
 	if p.accept("from") {
 		s.From = p.fromList()
 	}
@@ -161,7 +213,7 @@ func (p *parser) merge(pos int, with *With) Statement {
 	p.expect("on")
 	s.On = p.expr()
 	for p.at("when") {
-		s.Whens = append(s.Whens, p.mergeWhen())
+		s.Whens = append(s.Whens, p.mergeWhen(targetIdent(s.Table, s.Alias)))
 	}
 	if len(s.Whens) == 0 {
 		p.failHere()
@@ -170,7 +222,7 @@ func (p *parser) merge(pos int, with *With) Statement {
 	return s
 }
 
-func (p *parser) mergeWhen() MergeWhen {
+func (p *parser) mergeWhen(target Ident) MergeWhen {
 	w := MergeWhen{Pos: p.pos()}
 	p.expect("when")
 	if p.accept("not") {
@@ -194,7 +246,7 @@ func (p *parser) mergeWhen() MergeWhen {
 	case "update":
 		w.Action = MergeUpdate
 		p.expect("set")
-		w.Set = p.assignments()
+		w.Set = p.assignments(target)
 	case "delete":
 		w.Action = MergeDelete
 	default:
