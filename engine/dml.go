@@ -50,6 +50,10 @@ func readsOnce(statement sql.Statement) bool {
 func (s *Session) modifyOnce(ctx context.Context, statement sql.Statement, args []vec.Value) (*Result, error) {
 	snapshot, release := s.snapshot()
 	defer release()
+	statement, err := s.throughView(snapshot, statement)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.checkTargets(snapshot, statement); err != nil {
 		return nil, err
 	}
@@ -257,17 +261,21 @@ func (s *Session) planStatement(ctx context.Context, t *sql.Explain, args []vec.
 			release()
 		}
 	}()
-	table, err := s.table(snapshot, name)
+	changing, err := s.throughView(snapshot, t.Statement)
+	if err != nil {
+		return p, err
+	}
+	table, err := s.table(snapshot, targetOf(changing))
 	if err != nil {
 		return p, err
 	}
 	var bound *plan.Query
-	if insert, ok := t.Statement.(*sql.Insert); ok {
+	if insert, ok := changing.(*sql.Insert); ok {
 		i := &insertion{session: s, snapshot: snapshot, table: table, statement: insert}
 		bound, err = i.bindSource(ctx, typesOf(args))
 	} else {
 		var changes *plan.Changes
-		if changes, err = s.bindChanges(ctx, snapshot, table, t.Statement, typesOf(args)); err == nil {
+		if changes, err = s.bindChanges(ctx, snapshot, table, changing, typesOf(args)); err == nil {
 			bound = changes.Query
 		}
 	}
@@ -367,11 +375,13 @@ func defaultsOf(t *catalog.Table) []string {
 
 // describeModify returns the result columns and parameters of a statement that changes rows.
 func (s *Session) describeModify(ctx context.Context, snapshot *catalog.Snapshot, statement sql.Statement) (schema, params vec.Schema, err error) {
-	name := targetOf(statement)
-	if name == nil {
+	if targetOf(statement) == nil {
 		return nil, nil, nil
 	}
-	table, err := s.table(snapshot, name)
+	if statement, err = s.throughView(snapshot, statement); err != nil {
+		return nil, nil, err
+	}
+	table, err := s.table(snapshot, targetOf(statement))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // change comes twice, which is for the caller to refuse.
 func BindMerge(ctx context.Context, t *sql.Merge, target ModifyTarget, cat Catalog, opts Options) (out *Changes, err error) {
 	defer recoverFault(&err)
-	m := &mergeBinder{modifyBinder: modifyBinder{b: newBinder(ctx, cat, opts), target: target}, merge: t}
+	m := &mergeBinder{modifyBinder: modifyBinder{b: newBinder(ctx, cat, opts), target: target, through: t.Through}, merge: t}
 	m.with(t.With, m.bind)
 	return m.finish(), nil
 }

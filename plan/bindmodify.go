@@ -43,6 +43,7 @@ func BindUpdate(ctx context.Context, t *sql.Update, target ModifyTarget, cat Cat
 	defer recoverFault(&err)
 	m := &modifyBinder{b: newBinder(ctx, cat, opts), target: target}
 	m.with(t.With, func() {
+		m.through = t.Through
 		m.open(t.Table, t.Alias, t.From, t.Where)
 		x := m.exprs("UPDATE")
 		values := m.assign(t.Set, x)
@@ -62,6 +63,7 @@ func BindDelete(ctx context.Context, t *sql.Delete, target ModifyTarget, cat Cat
 	defer recoverFault(&err)
 	m := &modifyBinder{b: newBinder(ctx, cat, opts), target: target}
 	m.with(t.With, func() {
+		m.through = t.Through
 		m.open(t.Table, t.Alias, t.Using, t.Where)
 		m.project(refTo(m.position), actionConst(DeleteRow), nil)
 		m.returning(t.Returning, m.others)
@@ -73,9 +75,10 @@ func actionConst(a Action) Expr { return &Const{Value: vec.IntValue(vec.Int16Typ
 
 // modifyBinder binds one statement that changes rows.
 type modifyBinder struct {
-	b      *binder
-	target ModifyTarget
-	node   Node
+	b       *binder
+	target  ModifyTarget
+	through *sql.Through // the view that names the target, or nil
+	node    Node
 
 	name     string    // of the target in this statement
 	schema   string    // of the target, "" behind an alias
@@ -120,15 +123,50 @@ func (m *modifyBinder) with(w *sql.With, body func()) {
 	}
 }
 
-// scan makes the scan of the target with its positions, and the names that stand for it.
-func (m *modifyBinder) scan(name sql.Name, alias sql.Ident) (*Scan, namespace) {
+// scan makes the scan of the target with its positions, of the rows that the view has when one names it, and the names
+// that stand for it.
+func (m *modifyBinder) scan(name sql.Name, alias sql.Ident) (Node, namespace) {
 	node, ns := m.b.storedTable(&sql.Table{Name: name, Alias: sql.TableAlias{Name: alias}, Pos: name.Position()}, m.target.Table)
 	scan := node.(*Scan)
 	m.old = slices.Clone(scan.Columns)
 	m.position = m.b.newCol("position", vec.Int64Type, false)
 	scan.Columns, scan.Ordinals = append(scan.Columns, m.position), append(scan.Ordinals, -1)
+	if m.through != nil {
+		node = m.filtered(node)
+		ns = namespaceOf(throughRelation(m.through, alias, m.target, m.old))
+	}
 	m.name, m.schema = ns.relations[0].name, ns.relations[0].schema
-	return scan, ns
+	return node, ns
+}
+
+// filtered keeps the rows of the target that the view has which names it.
+func (m *modifyBinder) filtered(n Node) Node {
+	for _, f := range m.through.Filters {
+		rel := &relation{name: f.Relation, cols: throughColumns(f.Columns, m.target, m.old)}
+		x := m.exprsOver("WHERE", namespaceOf(rel))
+		n = &Filter{Input: n, Conditions: conjuncts(nil, x.condition(f.Where))}
+	}
+	return n
+}
+
+// throughColumns returns those of the target's columns that a view has, under its names.
+func throughColumns(columns []sql.ThroughColumn, target ModifyTarget, cols []Col) []Col {
+	var out []Col
+	for _, c := range columns {
+		col := cols[target.Table.Columns.Index(c.Of)]
+		col.Name = c.Name
+		out = append(out, col)
+	}
+	return out
+}
+
+// throughRelation names the target as a view does.
+func throughRelation(t *sql.Through, alias sql.Ident, target ModifyTarget, cols []Col) *relation {
+	rel := &relation{schema: t.View[0].Name, name: t.View.Last().Name, cols: throughColumns(t.Columns, target, cols)}
+	if alias.Name != "" {
+		rel.schema, rel.name = "", alias.Name
+	}
+	return rel
 }
 
 // open binds the target, the tables joined to it and WHERE: one row for each row of the target that is changed.
@@ -282,6 +320,9 @@ func (m *modifyBinder) returning(items []sql.SelectItem, others namespace) {
 		rel := &relation{schema: m.schema, name: m.name, cols: slices.Clone(m.shown)}
 		for i := range rel.cols {
 			rel.cols[i].Name = m.target.Table.Columns[i].Name
+		}
+		if m.through != nil {
+			rel.cols = throughColumns(m.through.Columns, m.target, m.shown)
 		}
 		var exprs []Expr
 		exprs, m.names = m.b.returningItems(items, namespaceOf(rel).plus(others))

@@ -45,6 +45,9 @@ func BindReturning(ctx context.Context, t *sql.Insert, target ModifyTarget, sour
 
 // insertedRelation names the target of an INSERT over columns that hold its rows.
 func insertedRelation(t *sql.Insert, target ModifyTarget, cols []Col) *relation {
+	if t.Through != nil {
+		return throughRelation(t.Through, t.Alias, target, cols)
+	}
 	rel := &relation{schema: target.Table.Schema, name: target.Table.Name, cols: slices.Clone(cols)}
 	if t.Alias.Name != "" {
 		rel.schema, rel.name = "", t.Alias.Name

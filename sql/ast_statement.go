@@ -19,7 +19,26 @@ type Insert struct {
 	Source     QueryExpr // nil for DEFAULT VALUES
 	OnConflict *OnConflict
 	Returning  []SelectItem
+	Through    *Through
 	Pos        int
+}
+
+// Through is the view by which a statement named the table that it changes. It is found when the statement runs, and not
+// written.
+type Through struct {
+	View    Name // schema and name
+	Columns []ThroughColumn
+	Filters []ThroughFilter // of the view and those it reads, innermost first
+}
+
+// ThroughColumn is a column of a view and the column of the table that it is.
+type ThroughColumn struct{ Name, Of string }
+
+// ThroughFilter is the WHERE of a view over what it reads.
+type ThroughFilter struct {
+	Relation string // name of what the view reads
+	Columns  []ThroughColumn
+	Where    Expr
 }
 
 // OnConflict is ON CONFLICT [(columns) [WHERE predicate] | ON CONSTRAINT name] DO NOTHING or DO UPDATE SET, or OR REPLACE.
@@ -50,6 +69,7 @@ type Update struct {
 	From      []TableExpr
 	Where     Expr
 	Returning []SelectItem
+	Through   *Through
 	Pos       int
 }
 
@@ -61,6 +81,7 @@ type Delete struct {
 	Using     []TableExpr
 	Where     Expr
 	Returning []SelectItem
+	Through   *Through
 	Pos       int
 }
 
@@ -73,6 +94,7 @@ type Merge struct {
 	On        Expr
 	Whens     []MergeWhen
 	Returning []SelectItem
+	Through   *Through
 	Pos       int
 }
 
