@@ -176,7 +176,7 @@ func TestReadModeKeysAreThoseOfTheRule(t *testing.T) {
 			t.Error("Resolve changed its receiver")
 		}
 	}
-	for _, typ := range []vec.Type{vec.Float32Type, vec.Float64Type, vec.UUIDType, vec.TimeType, vec.ByteaType, vec.IntervalType} {
+	for _, typ := range []vec.Type{vec.Float32Type, vec.Float64Type, vec.UUIDType, vec.TimeType, vec.TimeTZType, vec.ByteaType, vec.IntervalType} {
 		e := cdc("k")
 		e.Definition.Columns[0].Type, e.Definition.MergeMode = typ, MergeWrite
 		if _, err := e.Resolve(); err != nil {

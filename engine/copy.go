@@ -179,7 +179,11 @@ func (s *Session) copyFrom(ctx context.Context, snapshot *catalog.Snapshot, t *s
 	}
 	source := &sql.Select{From: []sql.TableExpr{&sql.FuncTable{Calls: []*sql.FuncCall{read}, Pos: t.Pos}}, Pos: t.Pos}
 	for _, ident := range insert.Columns {
-		source.Items = append(source.Items, sql.SelectItem{Expr: &sql.Column{Name: sql.Name{{Name: ident.Name, Pos: ident.Pos}}, Pos: t.Pos}})
+		item := sql.Expr(&sql.Column{Name: sql.Name{{Name: ident.Name, Pos: ident.Pos}}, Pos: t.Pos})
+		if c, ok := table.Column(ident.Name); ok && o.format == parquetFormat && !portable(c.Type).Equal(c.Type) {
+			item = &sql.Cast{Operand: item, Type: typeNameOf(c.Type), Pos: t.Pos}
+		}
+		source.Items = append(source.Items, sql.SelectItem{Expr: item})
 	}
 	insert.Source = source
 	result, err := s.insert(ctx, snapshot, insert, nil)

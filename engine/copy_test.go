@@ -35,6 +35,23 @@ func TestCopyRoundTrips(t *testing.T) {
 	}
 }
 
+// TestCopyOfTypesWithoutAFileForm writes values as text where a format knows nothing like them, and reads them back.
+func TestCopyOfTypesWithoutAFileForm(t *testing.T) {
+	folder := t.TempDir()
+	_, s := open(t, engine.Options{AllowPaths: []string{folder}})
+	rows(t, s, `CREATE TABLE t (id BIGINT, at TIMETZ, list TIMETZ[]);
+		INSERT INTO t VALUES (1, '12:00+02', '{24:00-03,NULL}'), (2, NULL, NULL), (3, '00:00:00.5-15:59:59', '{}')`)
+	for file, columns := range map[string]string{"a.csv": "id, at", "b.json": "id, at", "c.parquet": "id, at, list"} {
+		path := filepath.Join(folder, file)
+		want := rows(t, s, "SELECT "+columns+" FROM t ORDER BY id")
+		tag(t, s, "COPY t ("+columns+") TO '"+path+"'", "COPY 3")
+		rows(t, s, "CREATE OR REPLACE TABLE u (id BIGINT, at TIMETZ, list TIMETZ[])")
+		tag(t, s, "COPY u ("+columns+") FROM '"+path+"'", "COPY 3")
+		expect(t, s, "SELECT "+columns+" FROM u ORDER BY id", want...)
+	}
+	expect(t, s, "SELECT pg_typeof(at), at FROM '"+filepath.Join(folder, "c.parquet")+"' WHERE id = 1", "text|12:00:00+02")
+}
+
 func TestCopyOfColumnsAndQueries(t *testing.T) {
 	folder := t.TempDir()
 	_, s := open(t, engine.Options{AllowPaths: []string{folder}})

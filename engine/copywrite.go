@@ -6,7 +6,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/function"
 	"github.com/tidemarkdb/tidemark/objstore"
 	"github.com/tidemarkdb/tidemark/parquetstore"
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -150,19 +153,55 @@ func parquetWriter(ctx context.Context, out *fileWriter, path string, o copyOpti
 	}
 	columns := make([]tablet.Column, len(schema))
 	for i, c := range schema {
-		columns[i] = tablet.Column{FieldID: int32(i + 1), Name: c.Name, Type: c.Type, Nullable: true}
-		if c.Type.ID == vec.Null {
-			columns[i].Type = vec.TextType
-		}
+		columns[i] = tablet.Column{FieldID: int32(i + 1), Name: c.Name, Type: portable(c.Type), Nullable: true}
 	}
 	w, err := parquetstore.NewWriter(ctx, oneFile{out: out}, path, columns, parquetstore.Options{Codec: codec})
 	if err != nil {
 		return nil, nil, err
 	}
-	return w.Write, func() error {
+	write := func(b *vec.Batch) error {
+		b, err := portableBatch(b)
+		if err != nil {
+			return err
+		}
+		return w.Write(b)
+	}
+	return write, func() error {
 		_, err := w.Close()
 		return err
 	}, nil
+}
+
+// portable returns the type that values of t have in a file for others: text where Parquet knows nothing like it.
+func portable(t vec.Type) vec.Type {
+	switch t.ID {
+	case vec.Null, vec.TimeTZ:
+		return vec.TextType
+	case vec.Array:
+		return vec.ArrayType(portable(*t.Elem))
+	case vec.Struct:
+		fields := slices.Clone(t.Fields)
+		for i := range fields {
+			fields[i].Type = portable(fields[i].Type)
+		}
+		return vec.StructType(fields...)
+	}
+	return t
+}
+
+func portableBatch(b *vec.Batch) (*vec.Batch, error) {
+	out := *b
+	out.Cols = slices.Clone(b.Cols)
+	for i, v := range b.Cols {
+		cast, err := function.Cast(v.Type, portable(v.Type))
+		if err != nil {
+			return nil, err
+		}
+		if out.Cols[i], err = cast(&extension.Eval{}, []*vec.Vector{v}, b.N); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
 }
 
 // oneFile is the store of a writer that makes one object: a file outside any data root.

@@ -30,7 +30,7 @@ func categoryOf(t vec.Type) category {
 		return catNumeric
 	case vec.Text:
 		return catString
-	case vec.Date, vec.Time, vec.Timestamp, vec.TimestampTZ:
+	case vec.Date, vec.Time, vec.TimeTZ, vec.Timestamp, vec.TimestampTZ:
 		return catDatetime
 	case vec.Interval:
 		return catTimespan
@@ -65,7 +65,7 @@ var implicitRank = map[vec.ID]int{
 
 // ImplicitCast reports whether a value of type from is taken where to is wanted without being asked for: along
 // SMALLINT, INTEGER, BIGINT, NUMERIC, REAL, DOUBLE PRECISION and along DATE, TIMESTAMP, TIMESTAMPTZ, TIME to
-// INTERVAL, NULL to anything, arrays and structs by their members.
+// INTERVAL and TIMETZ, NULL to anything, arrays and structs by their members.
 func ImplicitCast(from, to vec.Type) bool {
 	if from.ID == vec.Null {
 		return true
@@ -86,7 +86,7 @@ func ImplicitCast(from, to vec.Type) bool {
 		}
 		return true
 	}
-	if from.ID == vec.Time && to.ID == vec.Interval {
+	if from.ID == vec.Time && (to.ID == vec.Interval || to.ID == vec.TimeTZ) {
 		return true
 	}
 	f, t := implicitRank[from.ID], implicitRank[to.ID]

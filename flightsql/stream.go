@@ -121,6 +121,8 @@ func fixedBytes(t vec.Type) int64 {
 		return 16
 	case vec.UUID:
 		return 40
+	case vec.TimeTZ:
+		return 24
 	}
 	return int64(t.Phys().Width())
 }

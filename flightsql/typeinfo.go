@@ -36,6 +36,7 @@ var typeInfos = []typeInfo{
 	{name: "varchar", xdbc: 12, size: 1 << 30, prefix: "'", suffix: "'", params: []string{"length"}},
 	{name: "date", xdbc: 91, size: 10, prefix: "DATE '", suffix: "'"},
 	{name: "time", xdbc: 92, size: 15, prefix: "TIME '", suffix: "'"},
+	{name: "timetz", xdbc: 92, size: 21, prefix: "TIMETZ '", suffix: "'"},
 	{name: "timestamp", xdbc: 93, size: 26, prefix: "TIMESTAMP '", suffix: "'"},
 	{name: "timestamptz", xdbc: 93, size: 32, prefix: "TIMESTAMPTZ '", suffix: "'"},
 	{name: "interval", xdbc: 110, size: 49, prefix: "INTERVAL '", suffix: "'"},

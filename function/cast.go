@@ -40,7 +40,11 @@ func CastLevel(from, to vec.Type) Level {
 		return Explicit
 	case from.ID == vec.Bool && to.IsInteger(), from.IsInteger() && to.ID == vec.Bool:
 		return Explicit
+	case from.ID == vec.Timestamp && to.ID == vec.TimeTZ:
+		return NoCast
 	case (from.ID == vec.Timestamp || from.ID == vec.TimestampTZ) && to.IsTemporal():
+		return Assignment
+	case from.ID == vec.TimeTZ && to.ID == vec.Time:
 		return Assignment
 	case from.ID == vec.Interval && to.ID == vec.Time:
 		return Assignment

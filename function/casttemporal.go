@@ -38,6 +38,10 @@ func castTemporal(x *conversion) (*vec.Vector, error) {
 	for i := range out {
 		t := a[i&mask]
 		switch {
+		case x.from.ID == vec.TimeTZ:
+			out[i], _ = vec.SplitTimeTZ(t)
+		case x.from.ID == vec.Time: // to TIMETZ
+			out[i] = vec.LocalTimeTZ(x.ev.Zone, x.ev.Now.UnixMicro(), t)
 		case x.to.ID == vec.Time:
 			if !vec.FiniteMicros(t) {
 				if x.ok(i) {
@@ -46,6 +50,15 @@ func castTemporal(x *conversion) (*vec.Vector, error) {
 				continue
 			}
 			_, out[i] = vec.SplitMicros(x.local(t))
+		case x.to.ID == vec.TimeTZ:
+			if !vec.FiniteMicros(t) {
+				if x.ok(i) {
+					x.null(i)
+				}
+				continue
+			}
+			_, ofDay := vec.SplitMicros(x.local(t))
+			out[i] = vec.MakeTimeTZ(ofDay, vec.OffsetAt(x.ev.Zone, t))
 		case x.to.ID == vec.TimestampTZ:
 			out[i] = vec.FromLocal(x.ev.Zone, t)
 		default:

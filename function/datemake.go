@@ -114,7 +114,7 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 func zoneFunctions() []*extension.ScalarFunc {
-	shift := func(from, to vec.Type, f func(zone *time.Location, t int64) int64) extension.ScalarOverload {
+	shift := func(from, to vec.Type, f func(c *call, zone *time.Location, t int64) int64) extension.ScalarOverload {
 		return on(signature(textT, from), to, func(c *call) (*vec.Vector, error) {
 			names, out := textsOf(c.args[0]), make([]int64, c.n)
 			a, mask := fixed[int64](c.args[1])
@@ -131,7 +131,7 @@ func zoneFunctions() []*extension.ScalarFunc {
 					}
 					known = name
 				}
-				out[i] = f(zone, a[i&mask])
+				out[i] = f(c, zone, a[i&mask])
 			}
 			return vec.FlatOf(to, out, nil), nil
 		})
@@ -147,10 +147,24 @@ func zoneFunctions() []*extension.ScalarFunc {
 			return t + sign*s.Micros, nil
 		}))
 	}
+	now := func(c *call) int64 { return c.ev.Now.UnixMicro() }
 	return []*extension.ScalarFunc{
 		stable(def("timezone", "Wall-clock time of a moment in a zone, or the moment of a wall-clock time in it: AT TIME ZONE", ex("timestamptz '2024-07-01 12:00+00' AT TIME ZONE 'Europe/Berlin'", "2024-07-01 14:00:00")),
-			shift(stampTZ, stampT, vec.ToLocal), shift(stampT, stampTZ, vec.FromLocal),
+			shift(stampTZ, stampT, unclocked(vec.ToLocal)), shift(stampT, stampTZ, unclocked(vec.FromLocal)),
+			shift(timeTZ, timeTZ, func(c *call, zone *time.Location, t int64) int64 {
+				return vec.TimeTZAt(t, vec.OffsetAt(zone, now(c)))
+			}),
 			byInterval(stampTZ, stampT, 1), byInterval(stampT, stampTZ, -1),
+			on(signature(intervalT, timeTZ), timeTZ, try2(timeTZ, func(s span, t int64) (int64, error) {
+				offset := s.Micros / second
+				if s.Months != 0 || s.Days != 0 || offset > vec.MaxTimeTZOffset || offset < -vec.MaxTimeTZOffset {
+					return 0, invalidParameter("interval time zone must be of less than 16 hours, without months or days")
+				}
+				return vec.TimeTZAt(t, offset), nil
+			})),
+			on(signature(timeTZ), timeTZ, func(c *call) (*vec.Vector, error) {
+				return map1(timeTZ, func(t int64) int64 { return vec.TimeTZAt(t, vec.OffsetAt(c.ev.Zone, now(c))) })(c)
+			}),
 			on(signature(stampTZ), stampT, func(c *call) (*vec.Vector, error) {
 				return map1(stampT, func(t int64) int64 { return vec.ToLocal(c.ev.Zone, t) })(c)
 			}),
@@ -163,6 +177,11 @@ func zoneFunctions() []*extension.ScalarFunc {
 			on(signature(stampTZ), boolT, map1(boolT, func(t int64) byte { return bit(vec.FiniteMicros(t)) })),
 			on(signature(intervalT), boolT, map1(boolT, func(span) byte { return 1 }))),
 	}
+}
+
+// unclocked is a change of zone that does not depend on the present.
+func unclocked(f func(zone *time.Location, t int64) int64) func(*call, *time.Location, int64) int64 {
+	return func(_ *call, zone *time.Location, t int64) int64 { return f(zone, t) }
 }
 
 func spanFunctions() []*extension.ScalarFunc {

@@ -11,6 +11,10 @@ func secondFunctions() []*extension.ScalarFunc {
 		immutable(def("round_seconds", "A moment, time or interval with n digits of seconds: what casts to TIMESTAMP(n) and the like do",
 			ex("round_seconds(TIMESTAMP '2026-01-02 03:04:05.678', 1)", "2026-01-02 03:04:05.7"), ex("round_seconds(TIME '10:11:12.5', 0)", "10:11:13")),
 			roundedMicros(stampT, millenniumMicros), roundedMicros(stampTZ, millenniumMicros), roundedMicros(timeT, 0),
+			on(signature(timeTZ, int4), timeTZ, try2(timeTZ, func(v int64, digits int32) (int64, error) {
+				ofDay, offset := vec.SplitTimeTZ(v)
+				return vec.MakeTimeTZ(toSecondDigits(ofDay, 0, digits), offset), nil
+			})),
 			on(signature(vec.IntervalType, int4), vec.IntervalType, try2(vec.IntervalType, func(v span, digits int32) (span, error) {
 				v.Micros = toSecondDigits(v.Micros, 0, digits)
 				return v, nil

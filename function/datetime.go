@@ -26,9 +26,13 @@ func clockFunctions() []*extension.ScalarFunc {
 			return vec.IntValue(dateT, int64(dateOf(local(ev))))
 		}),
 		session(also(def("localtimestamp", "Start of the transaction by the wall clock", ex("localtimestamp = now()::timestamp", "t"))), stampT, func(ev *extension.Eval) vec.Value { return vec.IntValue(stampT, local(ev)) }),
-		session(also(def("localtime", "Time of day at the start of the transaction", ex("localtime = now()::time", "t")), "current_time"), timeT, func(ev *extension.Eval) vec.Value {
+		session(also(def("localtime", "Time of day at the start of the transaction", ex("localtime = now()::time", "t"))), timeT, func(ev *extension.Eval) vec.Value {
 			_, ofDay := vec.SplitMicros(local(ev))
 			return vec.IntValue(timeT, ofDay)
+		}),
+		session(def("current_time", "Time of day at the start of the transaction, with the offset of the session's time zone", ex("current_time = now()::timetz", "t")), timeTZ, func(ev *extension.Eval) vec.Value {
+			_, ofDay := vec.SplitMicros(local(ev))
+			return vec.IntValue(timeTZ, vec.MakeTimeTZ(ofDay, vec.OffsetAt(ev.Zone, moment(ev))))
 		}),
 	}
 }
@@ -103,7 +107,7 @@ func fieldsOf(t vec.Type, u unit, c *call, v *vec.Vector) (*vec.Vector, error) {
 	return vec.FlatOf(t, out, scaled.Valid), nil
 }
 
-var temporalTypes = []vec.Type{dateT, timeT, stampT, stampTZ, intervalT}
+var temporalTypes = []vec.Type{dateT, timeT, timeTZ, stampT, stampTZ, intervalT}
 
 func fieldFunctions() []*extension.ScalarFunc {
 	var extract, datePart []extension.ScalarOverload
@@ -148,8 +152,8 @@ func shortField(name, unitName, alias string) *extension.ScalarFunc {
 		d = also(d, alias)
 	}
 	f := stable(d)
-	for _, t := range []vec.Type{dateT, stampT, stampTZ, timeT, intervalT} {
-		if (t.ID == vec.Time && !clock) || (t.ID == vec.Date && clock) {
+	for _, t := range []vec.Type{dateT, stampT, stampTZ, timeT, timeTZ, intervalT} {
+		if ((t.ID == vec.Time || t.ID == vec.TimeTZ) && !clock) || (t.ID == vec.Date && clock) {
 			continue
 		}
 		of := u

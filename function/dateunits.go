@@ -14,7 +14,7 @@ type parts struct {
 	days             int64 // since 1970-01-01
 	ofDay            int64 // microseconds
 	raw              int64 // the argument: local microseconds
-	utc              int64 // for TIMESTAMPTZ the moment itself
+	utc              int64 // for TIMESTAMPTZ the moment itself, for TIMETZ the time in UTC
 	offset           int64 // of the zone, seconds
 }
 
@@ -164,8 +164,11 @@ func fieldUnit(name string, t vec.Type) (unit, error) {
 	switch {
 	case canonical == "julian" && (t.ID == vec.Timestamp || t.ID == vec.TimestampTZ):
 		return julianTime, nil
-	case strings.HasPrefix(canonical, "timezone") && t.ID != vec.TimestampTZ,
-		t.ID == vec.Time && !clock && canonical != "epoch":
+	case strings.HasPrefix(canonical, "timezone"):
+		if t.ID != vec.TimestampTZ && t.ID != vec.TimeTZ {
+			return unit{}, unsupportedUnit(strings.ToLower(name), t)
+		}
+	case (t.ID == vec.Time || t.ID == vec.TimeTZ) && !clock && canonical != "epoch":
 		return unit{}, unsupportedUnit(strings.ToLower(name), t)
 	}
 	return u, nil
@@ -205,6 +208,13 @@ func eachPart(c *call, v *vec.Vector, f func(i int, p *parts, ok bool)) {
 			// The epoch of a year has 365.25 days, that of a month 30.
 			total := (int64(s.Months/12)*1461*6 + (int64(s.Months%12)*30+int64(s.Days))*24) * hour
 			p := parts{year: int(s.Months / 12), month: int(s.Months % 12), days: int64(s.Days), ofDay: s.Micros, utc: total + s.Micros}
+			f(i, &p, true)
+		}
+	case vec.TimeTZ:
+		a, mask := fixed[int64](v)
+		for i := range c.n {
+			ofDay, offset := vec.SplitTimeTZ(a[i&mask])
+			p := parts{ofDay: ofDay, raw: ofDay, utc: ofDay - offset*second, offset: offset}
 			f(i, &p, true)
 		}
 	default:

@@ -128,6 +128,8 @@ func duckTypeOf(a extension.Argument) string {
 		return "TIMESTAMP"
 	case vec.TimestampTZ:
 		return "TIMESTAMP WITH TIME ZONE"
+	case vec.TimeTZ:
+		return "TIME WITH TIME ZONE"
 	case vec.Time:
 		return "TIME"
 	case vec.Decimal:

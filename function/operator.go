@@ -16,6 +16,7 @@ var (
 	byteaT     = vec.ByteaType
 	dateT      = vec.DateType
 	timeT      = vec.TimeType
+	timeTZ     = vec.TimeTZType
 	stampT     = vec.TimestampType
 	stampTZ    = vec.TimestampTZType
 	intervalT  = vec.IntervalType
@@ -184,6 +185,8 @@ func plusTemporal() []extension.ScalarOverload {
 		on(signature(int4, dateT), dateT, try2(dateT, func(n, d int32) (int32, error) { return addDays(d, n) })),
 		on(signature(dateT, timeT), stampT, try2(stampT, addTime)),
 		on(signature(timeT, dateT), stampT, try2(stampT, func(t int64, d int32) (int64, error) { return addTime(d, t) })),
+		on(signature(dateT, timeTZ), stampTZ, try2(stampTZ, addTimeTZ)),
+		on(signature(timeTZ, dateT), stampTZ, try2(stampTZ, func(t int64, d int32) (int64, error) { return addTimeTZ(d, t) })),
 		on(signature(intervalT, intervalT), intervalT, try2(intervalT, addSpans)),
 	}, shiftTemporal(func(s span) (span, error) { return s, nil }, true)...)
 }
@@ -218,18 +221,21 @@ func shiftTemporal(sign func(span) (span, error), both bool) []extension.ScalarO
 		_, ofDay := vec.SplitMicros(t + s.Micros%vec.MicrosPerDay)
 		return ofDay, nil
 	}
+	zoned := func(_ *call, t int64, s span) (int64, error) { return vec.ShiftTimeTZ(t, s.Micros), nil }
 	out := []extension.ScalarOverload{
 		on(signature(dateT, intervalT), stampT, shiftBody(stampT, sign, 0, date)),
 		on(signature(stampT, intervalT), stampT, shiftBody(stampT, sign, 0, local)),
 		on(signature(stampTZ, intervalT), stampTZ, shiftBody(stampTZ, sign, 0, addToMoment)),
 		on(signature(timeT, intervalT), timeT, shiftBody(timeT, sign, 0, clock)),
+		on(signature(timeTZ, intervalT), timeTZ, shiftBody(timeTZ, sign, 0, zoned)),
 	}
 	if both {
 		out = append(out,
 			on(signature(intervalT, dateT), stampT, shiftBody(stampT, sign, 1, date)),
 			on(signature(intervalT, stampT), stampT, shiftBody(stampT, sign, 1, local)),
 			on(signature(intervalT, stampTZ), stampTZ, shiftBody(stampTZ, sign, 1, addToMoment)),
-			on(signature(intervalT, timeT), timeT, shiftBody(timeT, sign, 1, clock)))
+			on(signature(intervalT, timeT), timeT, shiftBody(timeT, sign, 1, clock)),
+			on(signature(intervalT, timeTZ), timeTZ, shiftBody(timeTZ, sign, 1, zoned)))
 	}
 	return out
 }
@@ -282,4 +288,9 @@ func addTime(d int32, t int64) (int64, error) {
 		return micros, nil
 	}
 	return micros + t, nil
+}
+
+func addTimeTZ(d int32, t int64) (int64, error) {
+	ofDay, offset := vec.SplitTimeTZ(t)
+	return addTime(d, ofDay-offset*vec.MicrosPerSecond)
 }

@@ -9,7 +9,7 @@ import (
 func overlapsFunction() *extension.ScalarFunc {
 	f := immutable(def("overlaps", "Whether two stretches of time, each given by its ends or by its start and an interval, share a moment",
 		ex("(date '2001-02-16', date '2001-12-21') OVERLAPS (date '2001-10-30', interval '1 year')", "t")))
-	for _, t := range []vec.Type{dateT, timeT, stampT, stampTZ} {
+	for _, t := range []vec.Type{dateT, timeT, timeTZ, stampT, stampTZ} {
 		f.Overloads = append(f.Overloads, arrays(signature(t, t, t, t), resultOf(boolT), func(_ *extension.Eval, args []vec.Value) (vec.Value, error) {
 			return stretchesOverlap(stretchOf(args[0], args[1]), stretchOf(args[2], args[3])), nil
 		}))

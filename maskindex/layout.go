@@ -23,7 +23,7 @@ const variable = -1
 // keyBytes returns the size of a type's canonical encoding in bytes, variable, or 0 for types that cannot be keys.
 func keyBytes(t vec.Type) int {
 	switch t.ID {
-	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Float32, vec.Float64, vec.Date, vec.Time, vec.Timestamp, vec.TimestampTZ,
+	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Float32, vec.Float64, vec.Date, vec.Time, vec.TimeTZ, vec.Timestamp, vec.TimestampTZ,
 		vec.Decimal, vec.UUID, vec.Interval:
 		return t.Phys().Width()
 	case vec.Text, vec.Bytea:
@@ -47,7 +47,7 @@ func NewLayout(columns []Column) (*Layout, error) {
 		case 0:
 			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "column %q of type %s cannot be part of a merge key",
 				c.Name, c.Type).Hintf("Merge keys take BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, DATE, TIME, " +
-				"TIMESTAMP, TIMESTAMPTZ, INTERVAL, TEXT, BYTEA and UUID.")
+				"TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, TEXT, BYTEA and UUID.")
 		case variable:
 			width = Width128
 		default:

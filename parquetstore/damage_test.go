@@ -174,7 +174,7 @@ func FuzzPage(f *testing.F) {
 		e := format.SchemaElement{Name: "x"}
 		e.Type.Set(format.Type(phys % 8))
 		e.TypeLength.Set(int32(phys%31) + 1)
-		l, err := leafOf("x", &e, false)
+		l, err := leafOf("x", &e, vec.NullType)
 		if err != nil {
 			return
 		}

@@ -118,11 +118,13 @@ func (f *File) init(ctx context.Context, ours bool) error {
 		return err
 	}
 	f.own, f.headers = foot.own, foot.headers
-	intervals := ""
+	var types map[string]vec.Type
 	if f.own {
-		intervals = foot.byKey[intervalsKey]
+		if types, err = foot.types(); err != nil {
+			return err
+		}
 	}
-	if f.schema, err = parseSchema(foot.meta.Schema, intervals); err != nil {
+	if f.schema, err = parseSchema(foot.meta.Schema, types); err != nil {
 		return err
 	}
 	return f.initGroups(foot)

@@ -5,11 +5,16 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/zeebo/xxh3"
+
+	"github.com/tidemarkdb/tidemark/tablet"
+	"github.com/tidemarkdb/tidemark/vec"
 )
 
 // The entries our writer adds to a file's key-value metadata.
@@ -21,6 +26,9 @@ const (
 	headersKey = "tidemark.headers"
 	// intervalsKey lists the paths of the leaves that hold intervals, one a line.
 	intervalsKey = "tidemark.intervals"
+	// typesKey holds the types of the leaves that Parquet has no type for: a JSON object of paths and of types as
+	// tablet.EncodeType writes them.
+	typesKey = "tidemark.types"
 )
 
 const (
@@ -135,4 +143,33 @@ func sealOf(indexes, raw []byte, seal string) uint64 {
 	}
 	h.Write(raw)
 	return h.Sum64()
+}
+
+// types returns the types of the leaves, by path, that our writer stored and Parquet has none for.
+func (f *footer) types() (map[string]vec.Type, error) {
+	types := map[string]vec.Type{}
+	for path := range strings.SplitSeq(f.byKey[intervalsKey], "\n") {
+		if path != "" {
+			types[path] = vec.IntervalType
+		}
+	}
+	text, ok := f.byKey[typesKey]
+	if !ok {
+		return types, nil
+	}
+	var stored map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
+		return nil, fmt.Errorf("the types in the footer: %w", err)
+	}
+	for path, form := range stored {
+		t, err := tablet.DecodeType(form)
+		if err != nil {
+			return nil, fmt.Errorf("the type of column %q: %w", path, err)
+		}
+		if !unknownToParquet(t) {
+			return nil, fmt.Errorf("column %q is of type %s, which the schema must say", path, t)
+		}
+		types[path] = t
+	}
+	return types, nil
 }

@@ -33,8 +33,9 @@ const (
 	fixedBytes                       // FIXED_LEN_BYTE_ARRAY to byte strings
 )
 
-// leafOf maps a primitive element to its SQL type. interval marks the 16 bytes our writer stores for one.
-func leafOf(path string, e *format.SchemaElement, interval bool) (leaf, error) {
+// leafOf maps a primitive element to its SQL type. own is the type our writer stored there that Parquet has none for,
+// the zero Type for others.
+func leafOf(path string, e *format.SchemaElement, own vec.Type) (leaf, error) {
 	l := leaf{path: path, phys: e.Type.V, length: int(e.TypeLength.V)}
 	if !e.Type.Valid || l.phys < format.Boolean || l.phys > format.FixedLenByteArray {
 		return l, fmt.Errorf("column %q has no known physical type", path)
@@ -42,8 +43,15 @@ func leafOf(path string, e *format.SchemaElement, interval bool) (leaf, error) {
 	if l.phys == format.FixedLenByteArray && (l.length < 1 || l.length > 1<<20) {
 		return l, fmt.Errorf("column %q has values of %d bytes", path, l.length)
 	}
-	if interval && l.phys == format.FixedLenByteArray && l.length == 16 {
-		l.typ, l.conv = vec.IntervalType, intervalMicros
+	if own.ID != vec.Null {
+		form := formOf(own)
+		if l.phys != form.phys || l.length != form.length {
+			return l, fmt.Errorf("column %q is of type %s but holds %s values", path, own, l.phys)
+		}
+		l.typ = own
+		if own.ID == vec.Interval {
+			l.conv = intervalMicros
+		}
 		return l, nil
 	}
 	ok := l.logical(e.LogicalType.Value) || l.converted(e) || l.plain()

@@ -2,7 +2,6 @@ package parquetstore
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -67,23 +66,20 @@ type schema struct {
 
 // schemaParser walks the flattened schema tree.
 type schemaParser struct {
-	elements  []format.SchemaElement
-	next      int
-	out       schema
-	intervals map[string]bool // leaves our own writer stored as intervals
+	elements []format.SchemaElement
+	next     int
+	out      schema
+	types    map[string]vec.Type // of leaves that our own writer stored and Parquet has no type for
 }
 
 // maxSchemaDepth bounds nesting, so that damaged bytes cannot exhaust the stack.
 const maxSchemaDepth = 64
 
-func parseSchema(elements []format.SchemaElement, intervals string) (*schema, error) {
+func parseSchema(elements []format.SchemaElement, types map[string]vec.Type) (*schema, error) {
 	if len(elements) == 0 || !elements[0].NumChildren.Valid {
 		return nil, fmt.Errorf("the schema has no root")
 	}
-	p := schemaParser{elements: elements, next: 1, intervals: map[string]bool{}}
-	for path := range strings.SplitSeq(intervals, "\n") {
-		p.intervals[path] = path != ""
-	}
+	p := schemaParser{elements: elements, next: 1, types: types}
 	for range elements[0].NumChildren.V {
 		if p.next >= len(elements) {
 			return nil, errSchemaCut
@@ -144,7 +140,7 @@ func (p *schemaParser) present(path string, def, rep, depth int) (*node, error) 
 	p.next++
 	n := &node{name: e.Name, def: def, rep: rep}
 	if !e.NumChildren.Valid || e.NumChildren.V == 0 && e.Type.Valid {
-		l, err := leafOf(path, e, p.intervals[path])
+		l, err := leafOf(path, e, p.types[path])
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package parquetstore
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -16,10 +17,11 @@ type schemaWriter struct {
 	elements  []format.SchemaElement
 	leaves    []leafForm
 	intervals []string
+	types     map[string]json.RawMessage // what goes under typesKey, by path
 }
 
 func buildSchema(columns []tablet.Column) (*schemaWriter, error) {
-	s := &schemaWriter{}
+	s := &schemaWriter{types: map[string]json.RawMessage{}}
 	s.elements = append(s.elements, format.SchemaElement{Name: "schema", NumChildren: thrift.New(int32(len(columns)))})
 	for _, c := range columns {
 		if err := s.add(c.Name, nil, c.Type, c.Nullable, c.FieldID, 0, 0); err != nil {
@@ -70,8 +72,18 @@ func (s *schemaWriter) add(name string, path []string, t vec.Type, nullable bool
 	if t.ID == vec.Interval {
 		s.intervals = append(s.intervals, dotted(path))
 	}
+	if unknownToParquet(t) {
+		stored, err := tablet.EncodeType(t)
+		if err != nil {
+			return err
+		}
+		s.types[dotted(path)] = stored
+	}
 	return nil
 }
+
+// unknownToParquet reports a type whose values another one's stored form holds, so that the footer must tell.
+func unknownToParquet(t vec.Type) bool { return t.ID == vec.TimeTZ }
 
 func dotted(path []string) string {
 	out := path[0]

@@ -17,7 +17,7 @@ import (
 var flatTypes = []vec.Type{
 	vec.BoolType, vec.Int16Type, vec.Int32Type, vec.Int64Type, vec.Float32Type, vec.Float64Type,
 	vec.DecimalType(9, 2), vec.DecimalType(18, 4), vec.DecimalType(19, 0), vec.DecimalType(38, 10), vec.TextType,
-	vec.ByteaType, vec.DateType, vec.TimeType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType,
+	vec.ByteaType, vec.DateType, vec.TimeType, vec.TimeTZType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType,
 	vec.JSONType,
 }
 

@@ -3,6 +3,7 @@ package parquetstore
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -78,6 +79,13 @@ func (w *Writer) footer(seal string) ([]byte, error) {
 	}
 	if len(w.schema.intervals) > 0 {
 		m.KeyValueMetadata = append(m.KeyValueMetadata, format.KeyValue{Key: intervalsKey, Value: strings.Join(w.schema.intervals, "\n")})
+	}
+	if len(w.schema.types) > 0 {
+		types, err := json.Marshal(w.schema.types)
+		if err != nil {
+			return nil, err
+		}
+		m.KeyValueMetadata = append(m.KeyValueMetadata, format.KeyValue{Key: typesKey, Value: string(types)})
 	}
 	for range w.schema.leaves {
 		m.ColumnOrders = append(m.ColumnOrders, format.ColumnOrder{Value: new(format.TypeDefinedOrder)})

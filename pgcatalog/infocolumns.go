@@ -87,7 +87,7 @@ func datetimePrecision(t vec.Type) any {
 	switch t.ID {
 	case vec.Date:
 		return 0
-	case vec.Time, vec.Timestamp, vec.TimestampTZ, vec.Interval:
+	case vec.Time, vec.TimeTZ, vec.Timestamp, vec.TimestampTZ, vec.Interval:
 		return 6
 	}
 	return nil

@@ -41,6 +41,7 @@ var builtinTypes = []builtinType{
 	{1114, 1115, "timestamp", "timestamp without time zone", 8, "D", vec.Timestamp},
 	{1184, 1185, "timestamptz", "timestamp with time zone", 8, "D", vec.TimestampTZ},
 	{1186, 1187, "interval", "interval", 16, "T", vec.Interval},
+	{1266, 1270, "timetz", "time with time zone", 12, "D", vec.TimeTZ},
 	{1700, 1231, "numeric", "numeric", -1, "N", vec.Decimal},
 	{2202, 2207, "regprocedure", "regprocedure", 4, "N", vec.Null},
 	{2205, 2210, "regclass", "regclass", 4, "N", vec.Null},
@@ -123,7 +124,7 @@ func alignment(length int) string {
 		return "c"
 	case 2:
 		return "s"
-	case 8, 16:
+	case 8, 12, 16:
 		return "d"
 	}
 	return "i"

@@ -75,7 +75,7 @@ func outputName(e sql.Expr) string {
 
 var pgTypeNames = map[vec.ID]string{vec.Bool: "bool", vec.Int16: "int2", vec.Int32: "int4", vec.Int64: "int8",
 	vec.Float32: "float4", vec.Float64: "float8", vec.Decimal: "numeric", vec.Timestamp: "timestamp",
-	vec.TimestampTZ: "timestamptz", vec.Time: "time"}
+	vec.TimestampTZ: "timestamptz", vec.Time: "time", vec.TimeTZ: "timetz"}
 
 func writtenName(e sql.Expr) string {
 	switch e := e.(type) {

@@ -75,7 +75,7 @@ func fromGroups(e Expr, known map[ColID]Col) Expr {
 // different ones may be computed.
 func onlyEqualToItself(t vec.Type) bool {
 	switch t.ID {
-	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Decimal, vec.Text, vec.Bytea, vec.Date, vec.Time, vec.Timestamp, vec.TimestampTZ, vec.UUID:
+	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Decimal, vec.Text, vec.Bytea, vec.Date, vec.Time, vec.TimeTZ, vec.Timestamp, vec.TimestampTZ, vec.UUID:
 		return true
 	}
 	return false

@@ -161,7 +161,7 @@ func toFloat(v vec.Value) (float64, bool) {
 		return vec.DecimalFloat64(v.Int128(), int(v.Type.Scale)), true
 	case vec.Float32, vec.Float64:
 		return v.F, !math.IsNaN(v.F)
-	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Time, vec.Timestamp, vec.TimestampTZ:
+	case vec.Bool, vec.Int16, vec.Int32, vec.Int64, vec.Time, vec.TimeTZ, vec.Timestamp, vec.TimestampTZ:
 		return float64(v.I), true
 	case vec.Date:
 		return float64(v.I), true

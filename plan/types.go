@@ -19,7 +19,7 @@ var typesByName = map[string]vec.Type{
 	"name": vec.TextType, "citext": vec.TextType, "regclass": vec.Int64Type, "regtype": vec.Int64Type, "regnamespace": vec.Int64Type,
 	"regproc": vec.Int64Type, "regprocedure": vec.Int64Type, "regrole": vec.Int64Type, "xid": vec.Int64Type,
 	"int2vector": vec.ArrayType(vec.Int16Type), "oidvector": vec.ArrayType(vec.Int64Type), "pg_node_tree": vec.TextType,
-	"bytea": vec.ByteaType, "blob": vec.ByteaType, "date": vec.DateType, "time": vec.TimeType,
+	"bytea": vec.ByteaType, "blob": vec.ByteaType, "date": vec.DateType, "time": vec.TimeType, "timetz": vec.TimeTZType,
 	"timestamp": vec.TimestampType, "datetime": vec.TimestampType, "timestamptz": vec.TimestampTZType,
 	// Types of DuckDB that have none of their own here: the next one that holds all their values.
 	"tinyint": vec.Int16Type, "int1": vec.Int16Type, "utinyint": vec.Int16Type, "short": vec.Int16Type,

@@ -13,7 +13,7 @@ import (
 func TestKeysThatMayBeDeclaredCanBeIndexed(t *testing.T) {
 	for _, typ := range []vec.Type{
 		vec.BoolType, vec.Int16Type, vec.Int32Type, vec.Int64Type, vec.Float32Type, vec.Float64Type, vec.DecimalType(9, 2), vec.DecimalType(38, 2),
-		vec.DateType, vec.TimeType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.TextType, vec.ByteaType,
+		vec.DateType, vec.TimeType, vec.TimeTZType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.TextType, vec.ByteaType,
 		vec.JSONType, vec.ArrayType(vec.TextType),
 	} {
 		create := &catalog.CreateTable{ID: tablet.NewTableID(), Definition: catalog.Definition{

@@ -72,7 +72,7 @@ func TestPathsAreTheirOwnInverse(t *testing.T) {
 
 var someTypes = []vec.Type{
 	vec.BoolType, vec.Int16Type, vec.Int32Type, vec.Int64Type, vec.Float32Type, vec.Float64Type, vec.DecimalType(12, 2), vec.DecimalType(38, 0),
-	vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.JSONType,
+	vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimeTZType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.JSONType,
 	vec.ArrayType(vec.ArrayType(vec.DecimalType(5, 1))), vec.StructType(vec.Field{Name: "a", Type: vec.Int64Type}, vec.Field{Name: "b", Type: vec.ArrayType(vec.TextType)}),
 }
 
@@ -98,6 +98,7 @@ func TestStoredTypeNamesStay(t *testing.T) {
 		`{"t":"int64"}`:                     vec.Int64Type,
 		`{"t":"decimal","p":12,"s":2}`:      vec.DecimalType(12, 2),
 		`{"t":"timestamptz"}`:               vec.TimestampTZType,
+		`{"t":"timetz"}`:                    vec.TimeTZType,
 		`{"t":"array","elem":{"t":"text"}}`: vec.ArrayType(vec.TextType),
 		`{"t":"struct","fields":[{"name":"x","type":{"t":"date"}}]}`: vec.StructType(vec.Field{Name: "x", Type: vec.DateType}),
 	} {
@@ -105,8 +106,8 @@ func TestStoredTypeNamesStay(t *testing.T) {
 			t.Errorf("EncodeType(%s) = %s, %v, want %s", typ, got, err, want)
 		}
 	}
-	if len(storedTypeName) != int(vec.Struct)+1 {
-		t.Errorf("%d types have a stored name, there are %d", len(storedTypeName), vec.Struct+1)
+	if len(storedTypeName) != int(vec.TimeTZ)+1 {
+		t.Errorf("%d types have a stored name, there are %d", len(storedTypeName), vec.TimeTZ+1)
 	}
 	for _, bad := range []string{`{}`, `{"t":"int65"}`, `{"t":"array"}`, `{"t":"int64","elem":{"t":"int64"}}`, `{"t":"decimal","p":39}`, `{"t":"decimal","p":3,"s":4}`,
 		`{"t":"int64","new":1}`, strings.Repeat(`{"t":"array","elem":`, 70) + `{"t":"text"}` + strings.Repeat("}", 70)} {

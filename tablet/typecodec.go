@@ -33,7 +33,7 @@ type fieldJSON struct {
 var storedTypeName = map[vec.ID]string{
 	vec.Null: "null", vec.Bool: "bool", vec.Int16: "int16", vec.Int32: "int32", vec.Int64: "int64",
 	vec.Float32: "float32", vec.Float64: "float64", vec.Decimal: "decimal", vec.Text: "text", vec.Bytea: "bytea",
-	vec.Date: "date", vec.Time: "time", vec.Timestamp: "timestamp", vec.TimestampTZ: "timestamptz",
+	vec.Date: "date", vec.Time: "time", vec.TimeTZ: "timetz", vec.Timestamp: "timestamp", vec.TimestampTZ: "timestamptz",
 	vec.Interval: "interval", vec.UUID: "uuid", vec.JSON: "json", vec.Array: "array", vec.Struct: "struct",
 }
 

@@ -13,7 +13,7 @@ import (
 
 // ToArrowType returns the Arrow type a column of type t has outside: dense, and of a kind that pandas, polars and JDBC
 // can use. NUMERIC is decimal128 whatever its precision, UUID its text (clients show fixed-size binary as raw bytes),
-// JSON utf8, INTERVAL month_day_nano, TIMESTAMPTZ a timestamp of zone UTC.
+// TIMETZ its text too, JSON utf8, INTERVAL month_day_nano, TIMESTAMPTZ a timestamp of zone UTC.
 func ToArrowType(t Type) arrow.DataType {
 	switch t.ID {
 	case Null:
@@ -66,7 +66,7 @@ func ToArrowSchema(s Schema) *arrow.Schema {
 }
 
 // ToArrowBatch returns b, which has no selection, as a record batch of schema, made by [ToArrowSchema]. It shares the
-// memory of flat columns but for BOOLEAN, which is packed, narrow NUMERIC, which is widened, INTERVAL and UUID; other
+// memory of flat columns but for BOOLEAN, which is packed, narrow NUMERIC, which is widened, INTERVAL, UUID and TIMETZ; other
 // forms are flattened. It is valid as long as b is. The error is a value that has no place in Arrow's type.
 func ToArrowBatch(schema *arrow.Schema, b *Batch) (arrow.RecordBatch, error) {
 	cols := make([]arrow.Array, len(b.Cols))
@@ -83,6 +83,9 @@ func ToArrowBatch(schema *arrow.Schema, b *Batch) (arrow.RecordBatch, error) {
 func toArrowData(v *Vector) (arrow.ArrayData, error) {
 	v = v.Flatten()
 	t := ToArrowType(v.Type)
+	if v.Type.ID == TimeTZ {
+		v = timeTZTexts(v)
+	}
 	if v.Type.ID == Null {
 		return array.NewData(t, v.N, []*memory.Buffer{nil}, nil, v.N, 0), nil
 	}
@@ -159,6 +162,18 @@ func arrowValues(v *Vector) ([]byte, error) {
 		return arrow.MonthDayNanoIntervalTraits.CastToBytes(spans), nil
 	}
 	return v.Data[:v.N*v.Type.Phys().Width()], nil
+}
+
+// timeTZTexts returns flat TIMETZ as text.
+func timeTZTexts(v *Vector) *Vector {
+	offsets, text := make([]int32, 1, v.N+1), make([]byte, 0, v.N*len("00:00:00+00"))
+	for i, x := range Values[int64](v)[:v.N] {
+		if !v.IsNull(i) {
+			text = AppendTimeTZ(text, x)
+		}
+		offsets = append(offsets, int32(len(text)))
+	}
+	return FlatBytes(TextType, offsets, text, v.Valid)
 }
 
 // uuidTextBytes is the length of a UUID as text.

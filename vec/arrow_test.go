@@ -30,6 +30,8 @@ var arrowCases = []struct {
 	{vec.ByteaType, vec.ByteaType, []string{`\x`, `\x00ff`, `\x01`}},
 	{vec.DateType, vec.DateType, []string{"1969-12-31", "2024-02-29", "0001-01-01"}},
 	{vec.TimeType, vec.TimeType, []string{"00:00:00", "23:59:59.999999", "12:00:00"}},
+	{vec.TimeTZType, vec.TextType, []string{"00:00:00+00", "23:59:59.999999-15:59:59", "24:00:00+05:30"}},
+	{vec.ArrayType(vec.TimeTZType), vec.ArrayType(vec.TextType), []string{"{12:00:00+01}", "{}", "{NULL,12:00:00-01}"}},
 	{vec.TimestampType, vec.TimestampType, []string{"1969-12-31 23:59:59.999999", "2024-02-29 01:02:03", "1900-01-01 00:00:00"}},
 	{vec.TimestampTZType, vec.TimestampTZType, []string{"1969-12-31 23:59:59.999999+00", "2024-02-29 01:02:03+00", "1900-01-01 00:00:00+00"}},
 	{vec.IntervalType, vec.IntervalType, []string{"1 mon 2 days 00:00:03.000001", "-1 days", "00:00:00"}},

@@ -57,7 +57,7 @@ func (c parseContext) parse(t Type, s string) (Value, error) {
 		return parseJSON(t, s)
 	case Bytea:
 		return parseBytea(t, s)
-	case Date, Time, Timestamp, TimestampTZ:
+	case Date, Time, TimeTZ, Timestamp, TimestampTZ:
 		return c.parseTemporal(t, s)
 	case Interval:
 		span, err := ParseInterval(s)

@@ -35,9 +35,9 @@ func DatetimeOverflow(t Type) error {
 	return sqlerr.New(sqlerr.DatetimeOverflow, "%s out of range", name)
 }
 
-// parseTemporal reads DATE, TIME, TIMESTAMP and TIMESTAMPTZ.
+// parseTemporal reads DATE, TIME, TIMETZ, TIMESTAMP and TIMESTAMPTZ.
 func (c parseContext) parseTemporal(t Type, s string) (Value, error) {
-	if days, ofDay, ok := scanISO(s); ok && t.ID != Time && t.ID != TimestampTZ {
+	if days, ofDay, ok := scanISO(s); ok && (t.ID == Date || t.ID == Timestamp) {
 		if t.ID == Date {
 			return IntValue(t, days), nil
 		}
@@ -50,14 +50,14 @@ func (c parseContext) parseTemporal(t Type, s string) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
+	if clock := t.ID == Time || t.ID == TimeTZ; clock && !m.hasTime || !clock && !m.hasDate {
+		return Value{}, invalidDatetime(t, s)
+	}
 	if t.ID == Time {
-		if !m.hasTime {
-			return Value{}, invalidDatetime(t, s)
-		}
 		return IntValue(t, m.ofDay), nil
 	}
 	if !m.hasDate {
-		return Value{}, invalidDatetime(t, s)
+		return c.timeTZ(m, invalidDatetime(t, s))
 	}
 	if m.month < 1 || m.month > 12 || m.day < 1 || m.day > DaysInMonth(m.year, m.month) {
 		return Value{}, datetimeFieldRange(s)
@@ -78,6 +78,8 @@ func (c parseContext) fromMoment(t Type, m moment, s string) (Value, error) {
 	}
 	local := days*MicrosPerDay + m.ofDay
 	switch {
+	case t.ID == TimeTZ:
+		return c.timeTZ(m, nil)
 	case t.ID == Timestamp:
 		return IntValue(t, local), nil
 	case m.hasOffset:
@@ -91,16 +93,8 @@ func (c parseContext) fromMoment(t Type, m moment, s string) (Value, error) {
 // special reads the words that stand for moments.
 func (c parseContext) special(t Type, s string) (Value, bool) {
 	word := strings.ToLower(strings.TrimSpace(s))
-	if t.ID == Time {
-		if word == "allballs" {
-			return IntValue(t, 0), true
-		}
-		if word == "now" {
-			now := c.present().UnixMicro()
-			_, ofDay := SplitMicros(ToLocal(c.zone, now))
-			return IntValue(t, ofDay), true
-		}
-		return Value{}, false
+	if t.ID == Time || t.ID == TimeTZ {
+		return c.specialTime(t, word)
 	}
 	if word == "infinity" || word == "-infinity" || word == "+infinity" {
 		x := int64(InfinityMicros)
@@ -132,6 +126,24 @@ func (c parseContext) special(t Type, s string) (Value, bool) {
 		return IntValue(t, FromLocal(c.zone, days*MicrosPerDay+ofDay)), true
 	}
 	return IntValue(t, days*MicrosPerDay+ofDay), true
+}
+
+// specialTime reads the words that stand for times of day.
+func (c parseContext) specialTime(t Type, word string) (Value, bool) {
+	ofDay, offset := int64(0), int64(0)
+	switch word {
+	case "allballs":
+	case "now":
+		now := c.present().UnixMicro()
+		_, ofDay = SplitMicros(ToLocal(c.zone, now))
+		offset = OffsetAt(c.zone, now)
+	default:
+		return Value{}, false
+	}
+	if t.ID == TimeTZ {
+		return IntValue(t, MakeTimeTZ(ofDay, offset)), true
+	}
+	return IntValue(t, ofDay), true
 }
 
 // scanISO reads yyyy-mm-dd[( |T)hh:mm:ss[.ffffff]], the form nearly all text has, and nothing else.
@@ -184,7 +196,11 @@ func digitsOf(s string) (x int, ok bool) {
 func scanMoment(t Type, s string) (moment, error) {
 	var m moment
 	bad := invalidDatetime(t, s)
-	tokens := momentTokens(s)
+	text := s
+	if t.ID == Time || t.ID == TimeTZ {
+		text = spacedClock(s)
+	}
+	tokens := momentTokens(text)
 	bc, pm, am, monthWord := false, false, false, false
 	var numbers []string
 	for i, tok := range tokens {
@@ -306,6 +322,10 @@ func momentTokens(s string) []string {
 				continue
 			}
 		}
+		if half := strings.ToLower(tok[:min(2, len(tok))]); (half == "am" || half == "pm") && len(tok) > 2 && (tok[2] == '+' || tok[2] == '-') {
+			out = append(out, half)
+			tok = tok[2:]
+		}
 		if n := leadingDigits(tok); n > 0 && n < len(tok) && monthNumber(strings.ToLower(tok[n:])) > 0 {
 			out = append(out, tok[:n])
 			tok = tok[n:]
@@ -313,6 +333,18 @@ func momentTokens(s string) []string {
 		out = append(out, strings.TrimSuffix(tok, "."))
 	}
 	return out
+}
+
+// spacedClock puts the colons into a time of day written hhmm or hhmmss, before a fraction or a zone.
+func spacedClock(s string) string {
+	s = strings.TrimSpace(s)
+	switch n := leadingDigits(s); {
+	case n == 4 && len(s) == 4:
+		return s[:2] + ":" + s[2:]
+	case n == 6 && (len(s) == 6 || strings.IndexByte(" +-.zZ", s[6]) >= 0):
+		return s[:2] + ":" + s[2:4] + ":" + s[4:]
+	}
+	return s
 }
 
 func colonBefore(s string) string {

@@ -73,6 +73,8 @@ func AppendValue(dst []byte, v Value, zone *time.Location) []byte {
 		return AppendDate(dst, int32(v.I))
 	case Time:
 		return AppendTime(dst, v.I)
+	case TimeTZ:
+		return AppendTimeTZ(dst, v.I)
 	case Timestamp:
 		return AppendTimestamp(dst, v.I)
 	case TimestampTZ:

@@ -31,6 +31,7 @@ const (
 	JSON                  // UTF-8 text of one JSON value
 	Array                 // of Elem
 	Struct                // of Fields
+	TimeTZ                // time of day with its offset from UTC, packed by [MakeTimeTZ]
 	numIDs
 )
 
@@ -80,6 +81,7 @@ var (
 	ByteaType       = Type{ID: Bytea}
 	DateType        = Type{ID: Date}
 	TimeType        = Type{ID: Time}
+	TimeTZType      = Type{ID: TimeTZ}
 	TimestampType   = Type{ID: Timestamp}
 	TimestampTZType = Type{ID: TimestampTZ}
 	IntervalType    = Type{ID: Interval}
@@ -130,7 +132,7 @@ var physOf = [numIDs]Phys{
 	Null: PhysNone, Bool: PhysBool, Int16: PhysInt16, Int32: PhysInt32, Int64: PhysInt64, Float32: PhysFloat32,
 	Float64: PhysFloat64, Decimal: PhysInt64, Text: PhysBytes, Bytea: PhysBytes, Date: PhysInt32, Time: PhysInt64,
 	Timestamp: PhysInt64, TimestampTZ: PhysInt64, Interval: PhysInterval, UUID: PhysInt128, JSON: PhysBytes,
-	Array: PhysList, Struct: PhysStruct,
+	Array: PhysList, Struct: PhysStruct, TimeTZ: PhysInt64,
 }
 
 // Phys returns the physical form of t's values.
@@ -184,13 +186,13 @@ func (t Type) IsFloat() bool { return t.ID == Float32 || t.ID == Float64 }
 func (t Type) IsNumeric() bool { return t.IsInteger() || t.IsFloat() || t.ID == Decimal }
 
 // IsTemporal reports dates, times and timestamps; not intervals.
-func (t Type) IsTemporal() bool { return t.ID >= Date && t.ID <= TimestampTZ }
+func (t Type) IsTemporal() bool { return t.ID >= Date && t.ID <= TimestampTZ || t.ID == TimeTZ }
 
 var typeNames = [numIDs]string{
 	Null: "unknown", Bool: "boolean", Int16: "smallint", Int32: "integer", Int64: "bigint", Float32: "real",
 	Float64: "double precision", Decimal: "numeric", Text: "text", Bytea: "bytea", Date: "date", Time: "time without time zone",
 	Timestamp: "timestamp without time zone", TimestampTZ: "timestamp with time zone", Interval: "interval",
-	UUID: "uuid", JSON: "json", Array: "array", Struct: "struct",
+	UUID: "uuid", JSON: "json", Array: "array", Struct: "struct", TimeTZ: "time with time zone",
 }
 
 // String returns PostgreSQL's name of the type.

@@ -32,6 +32,7 @@ func TestKeysOfEveryType(t *testing.T) {
 		"REAL":             {vec.Float32Type, [4]string{"-Infinity", "NaN", "0", "1.5"}, true},
 		"DOUBLE PRECISION": {vec.Float64Type, [4]string{"-1e300", "NaN", "0", "1.5"}, true},
 		"TIME":             {vec.TimeType, [4]string{"00:00:00", "23:59:59.999999", "12:00:00", "01:02:03"}, true},
+		"TIMETZ":           {vec.TimeTZType, [4]string{"12:00:00+00", "13:00:00+01", "00:00:00+15:59:59", "24:00:00-03"}, true},
 		"INTERVAL":         {vec.IntervalType, [4]string{"1 mon", "00:00:00", "-1 days", "2 years"}, true},
 		"UUID":             {vec.UUIDType, [4]string{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "123e4567-e89b-12d3-a456-426614174000", "00000000-0000-0000-0000-000000000001"}, true},
 		"BYTEA":            {vec.ByteaType, [4]string{"\\x", "\\x00", "\\xff00", "\\x0001"}, true},

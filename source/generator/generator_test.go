@@ -17,7 +17,7 @@ import (
 func everyType() extension.TableSpec {
 	types := []vec.Type{
 		vec.BoolType, vec.Int16Type, vec.Int32Type, vec.Int64Type, vec.Float32Type, vec.Float64Type, vec.DecimalType(12, 2),
-		vec.DecimalType(38, 10), vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimestampType, vec.TimestampTZType,
+		vec.DecimalType(38, 10), vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimeTZType, vec.TimestampType, vec.TimestampTZType,
 		vec.IntervalType, vec.UUIDType, vec.JSONType, vec.ArrayType(vec.TextType), vec.StructType(vec.Field{Name: "a", Type: vec.Int32Type}),
 	}
 	spec := extension.TableSpec{Columns: []vec.Column{{Name: "id", Type: vec.Int64Type}}, Key: []int{0}}
@@ -332,7 +332,7 @@ func TestChecksumSeesEveryDifference(t *testing.T) {
 func TestKeyColumnsTellKeysApart(t *testing.T) {
 	wide := []vec.Type{
 		vec.Int16Type, vec.Int32Type, vec.Int64Type, vec.Float32Type, vec.Float64Type, vec.DecimalType(12, 2), vec.DecimalType(38, 0), vec.DecimalType(38, 30),
-		vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.JSONType,
+		vec.TextType, vec.ByteaType, vec.DateType, vec.TimeType, vec.TimeTZType, vec.TimestampType, vec.TimestampTZType, vec.IntervalType, vec.UUIDType, vec.JSONType,
 	}
 	keys := [][]vec.Type{{vec.BoolType, vec.TextType, vec.Int32Type}, {vec.Int64Type, vec.Int64Type}, {vec.BoolType, vec.Int16Type}}
 	for _, w := range wide {

@@ -64,7 +64,7 @@ func keyRoom(t vec.Type) uint64 {
 		return 1 << 53
 	case vec.Date:
 		return 2_000_000 // the year 7445
-	case vec.Time:
+	case vec.Time, vec.TimeTZ:
 		return 24 * 60 * 60 * 1_000_000
 	case vec.Decimal:
 		return pow10(min(int(t.Precision-t.Scale), 18))

@@ -77,6 +77,8 @@ func numbers(t vec.Type, xs []uint64) *vec.Vector {
 		return fixed(t, xs, func(x uint64) float64 { return float64(x) })
 	case vec.Interval:
 		return fixed(t, xs, func(x uint64) vec.IntervalValue { return vec.IntervalValue{Micros: int64(x)} })
+	case vec.TimeTZ:
+		return fixed(t, xs, func(x uint64) int64 { return vec.MakeTimeTZ(int64(x%dayMicros), 0) })
 	}
 	return fixed(t, xs, func(x uint64) int64 { return int64(x) })
 }
@@ -123,6 +125,8 @@ func random(t vec.Type, xs []uint64) *vec.Vector {
 		return decimals(t, within, 0)
 	case vec.Date:
 		return fixed(t, xs, func(x uint64) int32 { return int32(epochDay + x%730) })
+	case vec.TimeTZ: // of whole hours within a day either way
+		return fixed(t, xs, func(x uint64) int64 { return vec.MakeTimeTZ(int64(x%dayMicros), (int64(x>>40%25)-12)*3600) })
 	case vec.Time:
 		return fixed(t, xs, func(x uint64) int64 { return int64(x % dayMicros) })
 	case vec.Timestamp, vec.TimestampTZ:

@@ -74,6 +74,7 @@ func TestTheTargetIsChecked(t *testing.T) {
 		{target("*_id", vec.JSONType), nil, "cannot hold an _id"},
 		{target("*_id", vec.Float64Type), nil, "cannot hold an _id"},
 		{target("*_id", vec.TextType, "at", vec.TimeType), nil, "declare it TEXT or JSON"},
+		{target("*_id", vec.TextType, "at", vec.TimeTZType), nil, "declare it TEXT or JSON"},
 		{target("*_id", vec.TextType, "at", vec.ArrayType(vec.IntervalType)), nil, "declare it TEXT or JSON"},
 		{target("*_id", vec.TextType, "doc", vec.ByteaType), []string{"document_column", "doc"}, "declare it JSON or TEXT"},
 		{target("*_id", vec.TextType, "doc", vec.JSONType), []string{"document_column", "docs"}, "did you mean doc?"},

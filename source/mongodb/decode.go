@@ -32,7 +32,7 @@ var typeNames = map[bson.Type]string{
 // holdable reports whether values of BSON can be stored in columns of t.
 func holdable(t vec.Type) bool {
 	switch t.ID {
-	case vec.Null, vec.Time, vec.Interval:
+	case vec.Null, vec.Time, vec.TimeTZ, vec.Interval:
 		return false
 	case vec.Array:
 		return holdable(*t.Elem)

@@ -48,6 +48,8 @@ func binaryDecoder(t sourceType, target vec.Type) decodeFunc {
 		return decodeDate
 	case kindTime:
 		return decode8
+	case kindTimeTZ:
+		return timeTZDecoder(target)
 	case kindTimestamp, kindTimestampTZ:
 		return decodeTimestamp
 	case kindInterval:
@@ -200,6 +202,25 @@ func decodeDate(b *vec.Builder, raw []byte) error {
 	}
 	vec.AppendFixed(b, days)
 	return nil
+}
+
+// timeTZDecoder reads microseconds of the day and seconds west of UTC.
+func timeTZDecoder(target vec.Type) decodeFunc {
+	return func(b *vec.Builder, raw []byte) error {
+		if len(raw) != 12 {
+			return errWidth
+		}
+		ofDay, offset := int64(binary.BigEndian.Uint64(raw)), -int64(int32(binary.BigEndian.Uint32(raw[8:])))
+		if ofDay < 0 || ofDay > vec.MicrosPerDay || offset > vec.MaxTimeTZOffset || offset < -vec.MaxTimeTZOffset {
+			return errors.New("it is beyond the range of TIMETZ")
+		}
+		if target.ID == vec.Text {
+			b.AppendBytes(vec.AppendTimeTZ(nil, vec.MakeTimeTZ(ofDay, offset)))
+			return nil
+		}
+		vec.AppendFixed(b, vec.MakeTimeTZ(ofDay, offset))
+		return nil
+	}
 }
 
 func decodeTimestamp(b *vec.Builder, raw []byte) error {

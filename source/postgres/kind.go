@@ -23,6 +23,7 @@ const (
 	kindBytea               //
 	kindDate                //
 	kindTime                //
+	kindTimeTZ              //
 	kindTimestamp
 	kindTimestampTZ
 	kindInterval
@@ -38,7 +39,7 @@ var kindOfSend = map[string]kind{
 	"boolsend": kindBool, "int2send": kindInt2, "int4send": kindInt4, "int8send": kindInt8, "float4send": kindFloat4,
 	"float8send": kindFloat8, "numeric_send": kindNumeric, "textsend": kindString, "varcharsend": kindString,
 	"bpcharsend": kindString, "namesend": kindString, "citextsend": kindString, "enum_send": kindString,
-	"charsend": kindChar, "byteasend": kindBytea, "date_send": kindDate, "time_send": kindTime,
+	"charsend": kindChar, "byteasend": kindBytea, "date_send": kindDate, "time_send": kindTime, "timetz_send": kindTimeTZ,
 	"timestamp_send": kindTimestamp, "timestamptz_send": kindTimestampTZ, "interval_send": kindInterval,
 	"uuid_send": kindUUID, "json_send": kindJSON, "jsonb_send": kindJSONB, "array_send": kindArray,
 }
@@ -90,6 +91,8 @@ func (t sourceType) natural() vec.Type {
 		return vec.DateType
 	case kindTime:
 		return vec.TimeType
+	case kindTimeTZ:
+		return vec.TimeTZType
 	case kindTimestamp:
 		return vec.TimestampType
 	case kindTimestampTZ:
@@ -128,7 +131,7 @@ func (t sourceType) fits(target vec.Type) error {
 				return nil
 			}
 		}
-	case kindUUID, kindJSON, kindJSONB:
+	case kindUUID, kindJSON, kindJSONB, kindTimeTZ:
 		if target.ID == t.natural().ID || target.ID == vec.Text {
 			return nil
 		}
