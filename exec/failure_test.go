@@ -228,6 +228,7 @@ func TestLargeWindows(t *testing.T) {
 		"rank() over (order by b), dense_rank() over (order by b), percent_rank() over (order by b), cume_dist() over (order by b), sum(id) over (order by b), row_number() over (order by b, id)",
 		"rank() over (partition by id < 3 order by id > 9000, b), count(*) over (partition by id < 3 order by id > 9000, b), ntile(5) over (partition by id < 3 order by id > 9000, b, id)",
 		"count(distinct k) over (), sum(distinct k) filter (where b) over (partition by b)",
+		"sum(id) over (order by id rows between (select 3) preceding and (select 2) following), sum(id) over (order by k range between (select 2) preceding and current row), count(*) over (partition by b order by k groups between (select 1) preceding and (select 4000) following)",
 	} {
 		sql := "select id, " + calls + " from t"
 		root := db.plan(t, sql)

@@ -83,10 +83,24 @@ func (x *exprBinder) aggregateCall(name string, e *sql.FuncCall) Expr {
 			}
 		}
 	}
-	if !f.OrderSensitive && !f.OrderedSet && !e.WithinGroup {
+	switch {
+	case !f.OrderSensitive && !f.OrderedSet && !e.WithinGroup:
 		call.OrderBy = nil
+	case e.Distinct && f.OrderSensitive && len(call.OrderBy) == 0:
+		call.OrderBy = byArguments(call.Args)
 	}
 	return x.fromEnumCode(enum, x.owner(&call, name, e.Pos).addAggregate(x.b, call))
+}
+
+// byArguments is the order of distinct values for which no other was asked, as in PostgreSQL, which sorts to find them.
+func byArguments(args []Expr) []SortKey {
+	var keys []SortKey
+	for _, a := range args {
+		if _, constant := a.(*Const); !constant {
+			keys = append(keys, SortKey{Expr: a})
+		}
+	}
+	return keys
 }
 
 func (x *exprBinder) mayAggregate(name string, pos int) {
