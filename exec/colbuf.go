@@ -236,8 +236,29 @@ func (c *colBuf) finish() *vec.Vector {
 	return v
 }
 
+// entryBytes returns the bytes of a dictionary's entries that append would add. What stands for NULL or an unwanted row
+// may be no entry.
+func entryBytes(v *vec.Vector, sel vec.Selection, n int) (total int64) {
+	offsets := v.Dict.Offsets
+	add := func(x int32) {
+		if uint(x) < uint(v.Dict.N) {
+			total += int64(offsets[x+1] - offsets[x])
+		}
+	}
+	if sel == nil {
+		for _, x := range v.Index[:n] {
+			add(x)
+		}
+		return total
+	}
+	for _, r := range sel[:n] {
+		add(v.Index[r])
+	}
+	return total
+}
+
 // bytesToAppend bounds the bytes of strings that append would add.
-func bytesToAppend(v *vec.Vector, n int) int64 {
+func bytesToAppend(v *vec.Vector, sel vec.Selection, n int) int64 {
 	if v.Type.Phys() != vec.PhysBytes {
 		return 0
 	}
@@ -250,6 +271,9 @@ func bytesToAppend(v *vec.Vector, n int) int64 {
 	}
 	if int64(len(p.Data))*int64(n) < maxChunkBytes/2 { // no need to look closer
 		return int64(len(p.Data)) * int64(n)
+	}
+	if v.Form == vec.Dictionary && n < p.N {
+		return entryBytes(v, sel, n)
 	}
 	for i := 1; i < len(p.Offsets); i++ {
 		longest = max(longest, p.Offsets[i]-p.Offsets[i-1])

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/tidemarkdb/tidemark/plan"
@@ -249,10 +250,12 @@ type joinBuilder struct {
 	res   *reservation
 	cols  []*vec.Vector
 	hash  []uint64
+	dicts map[*vec.Vector]int64 // those that rows refer to, with their bytes
 }
 
 func (j *join) builder(w *worker) (consumer, error) {
-	b := &joinBuilder{j: j, w: w, rows: newStore(j.buildTypes), res: j.q.budget.open("Join", j.m)}
+	b := &joinBuilder{j: j, w: w, rows: newStore(j.buildTypes), res: j.q.budget.open("Join", j.m), dicts: map[*vec.Vector]int64{}}
+	b.rows.kept, b.rows.keeps = j.buildWidth, b.keeps
 	var exprs []plan.Expr
 	for i, p := range j.keyPlaces {
 		if p >= j.buildWidth {
@@ -292,11 +295,31 @@ func (b *joinBuilder) consume(in *vec.Batch) error {
 	return b.settle()
 }
 
+// keeps reports whether strings of a column that is no key stay places in a dictionary: in one that another table of
+// the query holds, as those of a small table that was joined before are, and that is no large part of the memory limit.
+func (b *joinBuilder) keeps(i int, dict *vec.Vector) bool {
+	if slices.Contains(b.j.keyPlaces, i) {
+		return false
+	}
+	if _, known := b.dicts[dict]; known {
+		return true
+	}
+	size, limit := dict.MemoryBytes(), b.j.q.budget.limit
+	if !b.j.q.lasts(dict) || limit > 0 && size > limit/keptShare {
+		return false
+	}
+	b.dicts[dict] = size
+	return true
+}
+
 // tableRowBytes is what the table takes for a row besides its columns, while it is built.
 const tableRowBytes = 24
 
 func (b *joinBuilder) settle() error {
 	size := b.rows.memory() + b.rows.total*tableRowBytes
+	for _, bytes := range b.dicts {
+		size += bytes
+	}
 	if b.parts != nil {
 		size += b.parts.memory()
 	}
@@ -326,6 +349,7 @@ func (b *joinBuilder) spill() error {
 		hashKeys(pickColumns(c.Cols, b.j.keyPlaces), c.N, b.hash)
 		b.parts.add(c.Cols, b.hash, c.N)
 	}
+	clear(b.dicts)
 	return b.evict()
 }
 

@@ -19,7 +19,7 @@ import (
 // A key of one integer column whose values lie close together is its own bucket; then keys is nil. Where, besides, no
 // two rows share a key, direct holds row + 1 by bucket and the rest is nil.
 type joinTable struct {
-	cols    []*vec.Vector // flat: columns, then computed keys
+	cols    []*vec.Vector // columns, then computed keys: flat, or strings over a dictionary that lasts
 	n       int
 	starts  []uint32
 	rows    []int32
@@ -47,7 +47,9 @@ func (j *join) newTable(chunks []*vec.Batch) (*joinTable, error) {
 			Hintf("set execution.memory_limit so that the join works in parts")
 	}
 	err := j.q.parallel(len(t.cols), func(i int) (err error) {
-		t.cols[i], err = concat(j.q, j.buildTypes[i], chunks, i)
+		if t.cols[i] = concatIndex(chunks, i); t.cols[i] == nil {
+			t.cols[i], err = concat(j.q, j.buildTypes[i], chunks, i)
+		}
 		return err
 	})
 	if err != nil {

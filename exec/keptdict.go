@@ -68,6 +68,9 @@ func (k *keptDicts) reset() {
 // addLasting notes columns of the query's own that are never written again, so that dictionaries over them may be kept.
 func (q *query) addLasting(cols []*vec.Vector) {
 	for _, c := range cols {
+		if c.Form == vec.Dictionary { // over one that lasts
+			c = c.Dict
+		}
 		if c.Form == vec.Flat && c.Type.Phys() == vec.PhysBytes {
 			q.lasting.Store(c, true)
 		}
@@ -77,6 +80,9 @@ func (q *query) addLasting(cols []*vec.Vector) {
 // dropLasting takes back what addLasting noted.
 func (q *query) dropLasting(cols []*vec.Vector) {
 	for _, c := range cols {
+		if c.Form == vec.Dictionary {
+			c = c.Dict
+		}
 		q.lasting.Delete(c)
 	}
 }

@@ -111,6 +111,10 @@ var matrixQueries = []string{
 	"select t.id, x.n from t join (select k, count(*) n, sum(d) s from u group by k) x on x.k = t.k where t.id < 4",
 	"select t.id, x.n from t join (select k, count(distinct s) n from u group by k) x on x.k = t.k where t.id < 4",
 	"select t.id, x.id from t join (select id, k from u order by id limit 9) x on x.k = t.k where t.id < 4",
+	// Strings of a table that was joined before.
+	"select t.id, x.a, x.b from t left join (select u.id, u.s a, v.s b from u join u v on u.k = v.id) x on t.k = x.id",
+	"select t.id, x.a, x.b from (select u.id, u.s a, v.s b from u left join u v on u.k = v.id) x full join t on t.k = x.id",
+	"select x.a, x.b, count(*) from t join (select u.id, u.s a, v.s b from u join u v on u.k = v.id) x on t.k = x.id group by x.a, x.b",
 	"select t.id, x.r from t join (select k, sum(id) over (order by id) r from u) x on x.k = t.k where t.id < 4",
 	"select t.id, x.r from t join (select k, sum(id) over (partition by k order by id) r from u) x on x.k = t.k where t.id < 4",
 	"select t.id, x.n from t join (select k, k + 1 n from u union all select k, id::int from t) x on x.k = t.k where t.id < 4",

@@ -110,6 +110,10 @@ func (p *prober) emitAligned(found []int32) error {
 			build[i] = vec.NullOf(c.Type, p.b.N)
 			continue
 		}
+		if c.Form == vec.Dictionary {
+			build[i] = vec.DictionaryOf(c, index, valid)
+			continue
+		}
 		build[i] = &vec.Vector{Type: c.Type, Form: vec.Dictionary, N: p.b.N, Index: index, Dict: c, Valid: valid}
 	}
 	p.out.Cols = p.sides(p.b.Cols, build)

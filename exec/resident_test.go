@@ -32,7 +32,7 @@ func TestResidentJoins(t *testing.T) {
 		sums + " from t full join u on t.k = u.k",
 		"select count(*), sum(v), sum(k % 1009) from t where exists (select 1 from u where u.k = t.k and u.v > t.v)",
 		"select count(*), sum(v), sum(k % 1009) from t where not exists (select 1 from u where u.k = t.k)",
-		"select count(*), sum(v), sum(k % 1009) from u where exists (select 1 from t where u.k = t.k and j < 2)",
+		"select count(*), sum(v), sum(k % 1009) from u where exists (select 1 from t where u.k = t.k and j < 2 and t.v <> u.v + 5000)",
 		"select count(*), sum(v), sum(k % 1009) from u where not exists (select 1 from t where u.k = t.k)",
 	} {
 		root := db.plan(t, sql)

@@ -17,12 +17,13 @@ type store struct {
 	types  []vec.Type
 	chunks []*vec.Batch // sealed
 	open   []*colBuf
-	rows   int   // in the open chunk
-	next   int   // rows at which the open chunk is sealed
-	most   int   // next at most
-	total  int64 // rows in all
-	sealed int64 // bytes of the sealed chunks
-	kept   int   // of so many leading columns, dictionaries are kept, which whoever appends sees to; without their bytes
+	rows   int                                // in the open chunk
+	next   int                                // rows at which the open chunk is sealed
+	most   int                                // next at most
+	total  int64                              // rows in all
+	sealed int64                              // bytes of the sealed chunks
+	kept   int                                // of so many leading columns, dictionaries are kept, which whoever appends sees to; without their bytes
+	keeps  func(i int, dict *vec.Vector) bool // where set, of those columns only dictionaries it says
 }
 
 func newStore(types []vec.Type) *store {
@@ -46,7 +47,7 @@ func (s *store) append(cols []*vec.Vector, sel vec.Selection, n int) {
 	var incoming int64
 	for i, c := range cols {
 		if s.dictionary(c, i) == nil {
-			incoming = max(incoming, bytesToAppend(c, n))
+			incoming = max(incoming, bytesToAppend(c, sel, n))
 		}
 	}
 	if incoming > maxChunkBytes && n > 1 { // a long constant, say: half of the rows at a time
@@ -85,7 +86,7 @@ func (s *store) append(cols []*vec.Vector, sel vec.Selection, n int) {
 
 // dictionary returns the dictionary over which column i is to be kept, nil where rows are copied.
 func (s *store) dictionary(v *vec.Vector, i int) *vec.Vector {
-	if i >= s.kept || v.Form != vec.Dictionary || v.Type.Phys() != vec.PhysBytes {
+	if i >= s.kept || v.Form != vec.Dictionary || v.Type.Phys() != vec.PhysBytes || s.keeps != nil && !s.keeps(i, v.Dict) {
 		return nil
 	}
 	return v.Dict

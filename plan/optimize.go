@@ -41,6 +41,7 @@ var rules = []rule{
 	{"metadata answers", markMetadata},
 	{"prefix ranges", addPrefixRanges},
 	{"choose sides", chooseSides},
+	{"narrow kept rows", narrowKept},
 }
 
 // Optimize returns q with an equivalent, cheaper plan that the executor can run.

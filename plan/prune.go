@@ -11,10 +11,34 @@ func pruneColumns(_ *optimizer, n Node) Node {
 	return p.prune(n, colsOf(n))
 }
 
+// narrowKept prunes once more and puts projections below what copies its input's rows, the build sides of joins, sorts
+// and windows, where columns that only the input itself needed would be copied too.
+func narrowKept(_ *optimizer, n Node) Node {
+	p := &pruner{ctes: map[int]colPlaces{}, narrows: true}
+	return p.prune(n, colsOf(n))
+}
+
 // colPlaces are places among a CTE's columns.
 type colPlaces map[int]bool
 
-type pruner struct{ ctes map[int]colPlaces }
+type pruner struct {
+	ctes    map[int]colPlaces
+	narrows bool
+}
+
+// kept returns an input whose rows are copied, with no more columns than those wanted.
+func (p *pruner) kept(n Node, want colSet) Node {
+	if !p.narrows {
+		return n
+	}
+	var cols []Col
+	for _, c := range n.Cols() {
+		if want.has(c.ID) {
+			cols = append(cols, c)
+		}
+	}
+	return keepCols(n, cols)
+}
 
 // need returns used with the columns of n's expressions added.
 func need(n Node, used colSet) colSet {
@@ -49,6 +73,11 @@ func (p *pruner) prune(n Node, used colSet) Node {
 		return p.window(n, used)
 	case *SetOp:
 		return p.setOp(n, used)
+	case *Sort:
+		want := need(n, used)
+		c := *n
+		c.Input = p.kept(p.prune(n.Input, want), want)
+		return &c
 	case *CTE:
 		return p.cte(n, used)
 	case *RecursiveCTE:
@@ -148,6 +177,11 @@ func (p *pruner) join(n *Join, used colSet) Node {
 	want := need(n, used)
 	c := *n
 	c.Left, c.Right = p.prune(n.Left, want), p.prune(n.Right, want)
+	if n.BuildLeft {
+		c.Left = p.kept(c.Left, want)
+	} else {
+		c.Right = p.kept(c.Right, want)
+	}
 	return &c
 }
 
@@ -238,7 +272,8 @@ func (p *pruner) window(n *Window, used colSet) Node {
 	if len(c.Calls) == 0 {
 		return p.prune(n.Input, used)
 	}
-	c.Input = p.prune(n.Input, need(&c, used))
+	want := need(&c, used)
+	c.Input = p.kept(p.prune(n.Input, want), want)
 	return &c
 }
 
