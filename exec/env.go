@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/plan"
-	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/vec"
 )
 
@@ -38,7 +37,6 @@ type ScanRequest struct {
 	Ordinals []int
 	// Filters are the conjuncts to apply, cheapest first as far as known.
 	Filters []*ScanFilter
-	Sample  *sql.Sample
 	// Workers is how many workers will call Next, numbered from 0.
 	Workers int
 	// Except lets batches say in vec.Batch.Except which rows do not count.

@@ -52,7 +52,7 @@ func (s *scanSource) open(q *query, workers int) error {
 		}
 	}
 	src, err := q.env.Storage.Scan(q.ctx, &ScanRequest{
-		Table: s.node.Table, Ordinals: s.node.Ordinals, Filters: s.filters, Sample: s.node.Sample, Workers: workers,
+		Table: s.node.Table, Ordinals: s.node.Ordinals, Filters: s.filters, Workers: workers,
 		Except: s.except,
 	})
 	if err != nil {

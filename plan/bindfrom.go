@@ -72,6 +72,15 @@ func allTrue(conds []Expr) bool {
 
 // tableExpr binds one FROM item. lateral shows the items before it, its parent the query around.
 func (b *binder) tableExpr(item sql.TableExpr, lateral *scope) (Node, namespace) {
+	n, ns := b.wholeTable(item, lateral)
+	if s := sampleOf(item); s != nil {
+		n = b.sampled(n, s, item.Position())
+	}
+	return n, ns
+}
+
+// wholeTable binds a FROM item without its TABLESAMPLE.
+func (b *binder) wholeTable(item sql.TableExpr, lateral *scope) (Node, namespace) {
 	switch t := item.(type) {
 	case *sql.Table:
 		return b.table(t)
@@ -82,7 +91,6 @@ func (b *binder) tableExpr(item sql.TableExpr, lateral *scope) (Node, namespace)
 		}
 		r := b.query(t.Query, at)
 		node, _ := b.settleUnknown(r)
-		b.noSample(t.Sample, t.Pos)
 		return node, b.named(node.Cols(), r.names, t.Alias.Name.Name, t.Alias, t.Pos)
 	case *sql.FuncTable:
 		return b.functionTable(t, lateral)
@@ -93,12 +101,6 @@ func (b *binder) tableExpr(item sql.TableExpr, lateral *scope) (Node, namespace)
 	}
 	fail(item.Position(), sqlerr.FeatureNotSupported, "%T in FROM is not supported", item)
 	return nil, namespace{}
-}
-
-func (b *binder) noSample(s *sql.Sample, pos int) {
-	if s != nil {
-		failHint(pos, sqlerr.FeatureNotSupported, "sample the table inside", "TABLESAMPLE applies to tables only")
-	}
 }
 
 // named makes the namespace of one relation, its columns renamed by the alias.
@@ -133,7 +135,6 @@ func (b *binder) table(t *sql.Table) (Node, namespace) {
 		schema = t.Name[len(t.Name)-2].Name
 	}
 	if entry := b.ctes.find(name); entry != nil && schema == "" {
-		b.noSample(t.Sample, t.Pos)
 		entry.refs++
 		cols := make([]Col, len(entry.cols))
 		for i, c := range entry.cols {
@@ -149,10 +150,8 @@ func (b *binder) table(t *sql.Table) (Node, namespace) {
 	case *Table:
 		return b.storedTable(t, rel)
 	case *View:
-		b.noSample(t.Sample, t.Pos)
 		return b.view(t, rel)
 	case *Virtual:
-		b.noSample(t.Sample, t.Pos)
 		node := b.sourceScan(rel.Name, rel.Source)
 		ns := b.named(node.Columns, namesOf(node.Columns), rel.Name, t.Alias, t.Pos)
 		if t.Alias.Name.Name == "" {
@@ -165,7 +164,6 @@ func (b *binder) table(t *sql.Table) (Node, namespace) {
 
 func (b *binder) storedTable(t *sql.Table, rel *Table) (Node, namespace) {
 	scan := b.scanOf(rel)
-	scan.Sample = b.sample(t.Sample, t.Pos)
 	r := &relation{schema: rel.Schema, name: rel.Name, cols: slices.Clone(scan.Columns), table: rel}
 	b.renameColumns(r, t.Alias, t.Pos)
 	return scan, namespaceOf(r)
@@ -208,24 +206,6 @@ func (b *binder) view(t *sql.Table, v *View) (Node, namespace) {
 		ns.relations[0].schema = v.Schema
 	}
 	return node, ns
-}
-
-// sample checks TABLESAMPLE and replaces what it computes by numbers.
-func (b *binder) sample(s *sql.Sample, pos int) *sql.Sample {
-	if s == nil {
-		return nil
-	}
-	out := *s
-	size := b.constant(s.Size, vec.Float64Type, "TABLESAMPLE", pos)
-	if size.Null || size.F < 0 || !s.Rows && size.F > 100 {
-		fail(pos, "2202H", "sample percentage must be between 0 and 100")
-	}
-	out.Size = &sql.Number{Text: vec.Format(size), Pos: pos}
-	if s.Repeat != nil {
-		seed := b.constant(s.Repeat, vec.Float64Type, "REPEATABLE", pos)
-		out.Repeat = &sql.Number{Text: vec.Format(seed), Pos: pos}
-	}
-	return &out
 }
 
 func (b *binder) asOf(a *sql.AsOf) *AsOf {

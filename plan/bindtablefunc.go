@@ -12,7 +12,6 @@ import (
 
 // functionTable binds table functions in FROM; their arguments see the items to the left.
 func (b *binder) functionTable(t *sql.FuncTable, lateral *scope) (Node, namespace) {
-	b.noSample(t.Sample, t.Pos)
 	if len(t.ColumnDefs) > 0 {
 		failHint(t.Pos, sqlerr.FeatureNotSupported, "call a function that knows its columns", "a column definition list is not supported")
 	}
@@ -213,7 +212,6 @@ var fileReaders = []struct{ suffix, function string }{
 
 // fileTable binds FROM 'file.parquet' by the file's extension.
 func (b *binder) fileTable(t *sql.FileTable, lateral *scope) (Node, namespace) {
-	b.noSample(t.Sample, t.Pos)
 	for _, r := range fileReaders {
 		if !strings.HasSuffix(lowerASCII(t.Path), r.suffix) {
 			continue

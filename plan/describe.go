@@ -75,9 +75,6 @@ func describe(n Node) (string, []string) {
 
 func describeScan(n *Scan) (string, []string) {
 	name := "Scan " + n.Table.Name + columnList(n.Columns)
-	if n.Sample != nil {
-		name += " sample " + n.Sample.Method
-	}
 	return name, lines("filter: ", exprList(n.Filters, " AND "))
 }
 

@@ -111,9 +111,7 @@ func repeatable(n Node) bool {
 	ok := true
 	walkNode(n, func(n Node) bool {
 		switch n := n.(type) {
-		case *Scan:
-			ok = ok && n.Sample == nil
-		case *Filter, *Project, *Values:
+		case *Scan, *Filter, *Project, *Values:
 		case *Join:
 			ok = ok && n.Kind != Full && n.Kind != Single
 		default:

@@ -61,7 +61,7 @@ func chooseSide(est *estimator, n *Join) Node {
 func reachesScan(n Node, id ColID) bool {
 	switch n := n.(type) {
 	case *Scan:
-		return n.Sample == nil && colsOf(n).has(id)
+		return colsOf(n).has(id)
 	case *Filter:
 		return reachesScan(n.Input, id)
 	case *Project:

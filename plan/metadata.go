@@ -10,7 +10,7 @@ func markMetadata(_ *optimizer, n Node) Node {
 			return n
 		}
 		scan, ok := agg.Input.(*Scan)
-		if !ok || len(scan.Filters) > 0 || scan.Sample != nil {
+		if !ok || len(scan.Filters) > 0 {
 			return n
 		}
 		for i := range agg.Aggregates {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"github.com/tidemarkdb/tidemark/extension"
-	"github.com/tidemarkdb/tidemark/sql"
 )
 
 // Node is a relational operator.
@@ -22,7 +21,6 @@ type Scan struct {
 	Filters  []Expr
 	// RowEstimate is the optimizer's guess after Filters; 0 before it ran.
 	RowEstimate float64
-	Sample      *sql.Sample
 }
 
 // SourceScan reads a table function or virtual table.

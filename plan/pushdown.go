@@ -63,7 +63,7 @@ func (p *pusher) push(n Node, conds []Expr) Node {
 		c.Def = keepCols(p.push(n.Def, wantedByAll(n, c.Body)), n.Def.Cols())
 		return &c
 	case *Scan:
-		if n.Sample == nil && len(conds) > 0 {
+		if len(conds) > 0 {
 			return p.scan(n, conds)
 		}
 	case *Values:

@@ -156,7 +156,7 @@ type AsOf struct {
 
 // Sample is TABLESAMPLE method (percent) [REPEATABLE (seed)].
 type Sample struct {
-	Method  string // "bernoulli", "system", "reservoir"
+	Method  string // "bernoulli", "system", "reservoir", or "" for whichever takes the size
 	Size    Expr
 	Rows    bool // Size counts rows, not percent
 	Repeat  Expr // the seed, or nil

@@ -110,7 +110,7 @@ func (l *lexer) bits(start int) token {
 	return t
 }
 
-// unicode reads U&'...' and U&"..." with the escape character \.
+// unicode reads U&'...' and U&"..." with the escape character \ or the one that UESCAPE names.
 func (l *lexer) unicode(start int) token {
 	kind := tokenString
 	if l.text[start+2] == '"' {
@@ -120,9 +120,14 @@ func (l *lexer) unicode(start int) token {
 	if t.kind == tokenError {
 		return t
 	}
+	escape, at := l.uescape()
+	if escape == 0 {
+		return l.fail(at, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape character").
+			Hintf("write one character that is no hexadecimal digit, plus sign, quote or space"))
+	}
 	var b strings.Builder
 	for i := 0; i < len(t.word); {
-		if t.word[i] != '\\' {
+		if t.word[i] != escape {
 			b.WriteByte(t.word[i])
 			i++
 			continue
@@ -130,7 +135,7 @@ func (l *lexer) unicode(start int) token {
 		r, width, ok := unicodeEscape(t.word[i:])
 		if !ok {
 			return l.fail(start, sqlerr.New(sqlerr.SyntaxError, "invalid Unicode escape").
-				Hintf(`write \XXXX or \+XXXXXX with hexadecimal digits, \\ for a backslash`))
+				Hintf("write %[1]cXXXX or %[1]c+XXXXXX with hexadecimal digits, %[1]c%[1]c for %[1]c", escape))
 		}
 		b.WriteRune(r)
 		i += width
@@ -139,12 +144,30 @@ func (l *lexer) unicode(start int) token {
 	return t
 }
 
+// uescape reads UESCAPE 'x' behind a literal: the character x, 0 for one that cannot be, or \ where UESCAPE is not
+// written; at is where it stands.
+func (l *lexer) uescape() (escape byte, at int) {
+	end := l.pos
+	if _, bad := l.skipSpace(); bad || len(l.text)-l.pos < len("uescape") || !strings.EqualFold(l.text[l.pos:l.pos+len("uescape")], "uescape") {
+		l.pos = end
+		return '\\', end
+	}
+	at = l.pos
+	l.pos += len("uescape")
+	t := l.next()
+	if t.kind != tokenString || len(t.word) != 1 || isHex(t.word[0]) || strings.IndexByte("+'\" \t\r\n", t.word[0]) >= 0 {
+		return 0, at
+	}
+	return t.word[0], at
+}
+
+// unicodeEscape decodes the escape that s begins with; its first byte is the escape character.
 func unicodeEscape(s string) (r rune, width int, ok bool) {
-	if strings.HasPrefix(s, `\\`) {
-		return '\\', 2, true
+	if len(s) > 1 && s[1] == s[0] {
+		return rune(s[0]), 2, true
 	}
 	from, to := 1, 5
-	if strings.HasPrefix(s, `\+`) {
+	if len(s) > 1 && s[1] == '+' {
 		from, to = 2, 8
 	}
 	if len(s) < to {

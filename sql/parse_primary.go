@@ -164,38 +164,43 @@ func (p *parser) niladicCall(pos int) *FuncCall {
 // typedString reads a constant with its type before it, or gives nil.
 func (p *parser) typedString(pos int) Expr {
 	t := p.tok()
-	next := p.peek(1)
 	if isReserved(t.word) {
 		return nil
 	}
-	typed := next.kind == tokenString
+	n := 1
 	switch t.word {
-	case "timestamp", "time":
-		n := 1
-		if p.peekSymbol(1, "(") && p.peek(2).kind == tokenNumber && p.peekSymbol(3, ")") {
-			n = 4
+	case "double", "character", "char", "bit":
+		if p.peekIs(1, "precision") || p.peekIs(1, "varying") {
+			n = 2
 		}
+	}
+	n = p.pastModifiers(n)
+	if t.word == "timestamp" || t.word == "time" {
 		if (p.peekIs(n, "with") || p.peekIs(n, "without")) && p.peekIs(n+1, "time") && p.peekIs(n+2, "zone") {
 			n += 3
 		}
-		typed = p.peek(n).kind == tokenString
-	case "double":
-		typed = typed || p.peekIs(1, "precision") && p.peek(2).kind == tokenString
-	case "numeric", "decimal", "dec", "varchar", "char", "bpchar", "float", "timestamptz", "timetz":
-		n := 1
-		for p.peekSymbol(n, "(") || p.peekSymbol(n, ",") {
-			if p.peek(n+1).kind != tokenNumber {
-				return nil
-			}
-			n += 2
-		}
-		typed = typed || n > 1 && p.peekSymbol(n, ")") && p.peek(n+1).kind == tokenString
 	}
-	if !typed {
+	if p.peek(n).kind != tokenString {
 		return nil
 	}
 	typ := p.typeName()
 	return &TypedString{Type: typ, Value: p.stringLiteral(), Pos: pos}
+}
+
+// pastModifiers returns the place behind one or two numbers in brackets at place n, as in NUMERIC(4, 2), or n.
+func (p *parser) pastModifiers(n int) int {
+	at := n
+	if !p.peekSymbol(at, "(") || p.peek(at+1).kind != tokenNumber {
+		return n
+	}
+	at += 2
+	if p.peekSymbol(at, ",") && p.peek(at+1).kind == tokenNumber {
+		at += 2
+	}
+	if !p.peekSymbol(at, ")") {
+		return n
+	}
+	return at + 1
 }
 
 // interval reads INTERVAL '...' [fields], INTERVAL(p) '...', INTERVAL 1 DAY and INTERVAL (expr) DAY, or gives nil.

@@ -347,7 +347,7 @@ func (p *parser) sample() *Sample {
 	if !p.accept("tablesample") {
 		return nil
 	}
-	s := &Sample{Method: "system"}
+	s := &Sample{}
 	if !p.atSymbol("(") {
 		s.Method = p.ident().Name
 	}

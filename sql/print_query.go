@@ -230,8 +230,11 @@ func (pr *printer) sample(s *Sample) {
 		return
 	}
 	pr.put(" TABLESAMPLE ")
-	pr.ident(Ident{Name: s.Method})
-	pr.put(" (")
+	if s.Method != "" {
+		pr.ident(Ident{Name: s.Method})
+		pr.put(" ")
+	}
+	pr.put("(")
 	pr.expr(s.Size, precLowest)
 	pr.when(s.Rows, " ROWS")
 	pr.when(s.Percent, " PERCENT")

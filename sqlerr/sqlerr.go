@@ -39,6 +39,8 @@ const (
 	InvalidBinary           = "22P03"
 	InvalidJSON             = "22032"
 	ArraySubscript          = "2202E"
+	InvalidSample           = "2202H"
+	InvalidSampleRepeat     = "2202G"
 	SequenceLimit           = "2200H"
 	IntegrityViolation      = "23000"
 	NotNullViolation        = "23502"

@@ -3,7 +3,7 @@ SELECT
 SELECT ALL a, b FROM t
 SELECT DISTINCT a FROM t
 SELECT DISTINCT ON (a, b) * FROM t ORDER BY a, b DESC NULLS LAST
-SELECT 1.5e-3, .5, 1., 0x1F, 1_000, 'it''s', E'a\n\u00e9', U&'\0041', $$dollar$$, $t$a$$b$t$, B'101', X'1F'
+SELECT 1.5e-3, .5, 1., 0x1F, 1_000, 'it''s', E'a\n\u00e9', U&'\0041', $$dollar$$, $t$a$$b$t$, B'101', X'1F', U&'d!0061' UESCAPE '!', NUMERIC(4, 2) '1.5'
 SELECT 'a' x FROM t
 SELECT NULL, TRUE, FALSE, $1, $2
 SELECT ?, ?
