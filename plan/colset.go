@@ -7,10 +7,27 @@ type colSet struct{ words []uint64 }
 
 func colsOf(n Node) colSet {
 	var s colSet
-	for _, c := range n.Cols() {
-		s.add(c.ID)
-	}
+	s.addNode(n)
 	return s
+}
+
+// addNode adds a node's columns. Joins of many tables ask for those of every join on the way: they are not copied.
+func (s *colSet) addNode(n Node) {
+	for {
+		join, ok := n.(*Join)
+		if !ok {
+			s.addCols(n.Cols())
+			return
+		}
+		switch join.Kind {
+		case Semi, Anti:
+		case Mark:
+			s.add(join.MarkCol.ID)
+		default:
+			s.addNode(join.Right)
+		}
+		n = join.Left
+	}
 }
 
 func (s *colSet) add(id ColID) {
