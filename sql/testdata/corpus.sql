@@ -51,7 +51,7 @@ WITH a AS (SELECT 1), b (x, y) AS NOT MATERIALIZED (SELECT * FROM a) SELECT * FR
 WITH RECURSIVE r AS MATERIALIZED (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 10) SELECT * FROM r
 SELECT * FROM a JOIN b ON a.x = b.x LEFT OUTER JOIN c USING (x, y) AS j RIGHT JOIN d ON TRUE FULL JOIN e USING (z) CROSS JOIN f NATURAL LEFT JOIN g
 SELECT * FROM a JOIN b JOIN c ON b.x = c.x ON a.x = b.x
-SELECT * FROM (a JOIN b USING (x)) AS j, (a CROSS JOIN b) JOIN (c CROSS JOIN d) ON TRUE, ((a))
+SELECT * FROM (a JOIN b USING (x)) AS j, (a CROSS JOIN b) JOIN (c CROSS JOIN d) ON TRUE, ((a CROSS JOIN c))
 SELECT * FROM a SEMI JOIN b USING (x) ANTI JOIN c ON a.x = c.x ASOF LEFT JOIN d ON a.t >= d.t
 SELECT * FROM (SELECT 1) t (a), LATERAL (SELECT t.a) u, LATERAL f(t.a) v, (VALUES (1), (2)) w (x), ((SELECT 1) UNION SELECT 2) x
 SELECT * FROM generate_series(1, 10) WITH ORDINALITY AS g (i, n), ROWS FROM (f(1), g(2)) AS r, json_to_recordset(x) AS y (a int, b text), f() AS (a int), current_date
