@@ -200,11 +200,12 @@ func (s *selectBinder) group() {
 	}
 	g := s.grouper
 	by := g.groupingValues()
-	rewrite := func(e Expr) Expr { return g.replace(substitute(e, by), false) }
+	rewrite := func(e Expr) Expr { return g.replace(substitute(e, by)) }
+	within := func(e Expr) Expr { return g.replaceWithin(substitute(e, by), false) }
 	for i := range s.items {
 		s.items[i].expr = rewrite(s.items[i].expr)
 	}
-	s.having, s.qualify = mapList(s.having, rewrite), mapList(s.qualify, rewrite)
+	s.having, s.qualify = mapList(s.having, within), mapList(s.qualify, within)
 	s.distOn = mapList(s.distOn, rewrite)
 	for i := range s.keys {
 		s.keys[i].Expr = rewrite(s.keys[i].Expr)
@@ -215,13 +216,13 @@ func (s *selectBinder) group() {
 		for k := range w.order {
 			w.order[k].Expr = rewrite(w.order[k].Expr)
 		}
-		w.call.Args = mapList(w.call.Args, rewrite)
+		w.call.Args = mapList(w.call.Args, within)
 		if w.call.Filter != nil {
-			w.call.Filter = rewrite(w.call.Filter)
+			w.call.Filter = within(w.call.Filter)
 		}
 	}
 	for i := range s.block.expands {
-		s.block.expands[i].args = mapList(s.block.expands[i].args, rewrite)
+		s.block.expands[i].args = mapList(s.block.expands[i].args, within)
 	}
 	agg := &Aggregate{Input: s.node, Groups: g.groups, GroupCols: g.cols, Aggregates: s.block.aggs, Sets: g.sets, Grouping: g.mask}
 	nulls := nullsOf(s.node)
@@ -242,14 +243,34 @@ func mapList(es []Expr, f func(Expr) Expr) []Expr {
 	return out
 }
 
-// replace rewrites e over the groups: a subexpression equal to a group becomes its column. A column that is in no
-// group is an error, unless the groups determine it.
-func (g *grouper) replace(e Expr, inSubquery bool) Expr {
+// replace rewrites e, an expression of its own, over the groups: one that equals a group becomes its column.
+func (g *grouper) replace(e Expr) Expr {
+	if _, ok := e.(*Const); ok {
+		return g.replaceWhole(e)
+	}
+	return g.replaceWithin(e, false)
+}
+
+func (g *grouper) replaceWhole(e Expr) Expr {
 	for i, have := range g.groups {
 		if equalExpr(have, e) {
 			return refTo(g.cols[i])
 		}
 	}
+	return e
+}
+
+// replaceWithin rewrites e, a part of an expression, over the groups: a subexpression equal to a group becomes its
+// column, but a constant remains itself, as in PostgreSQL. A column that is in no group is an error, unless the groups
+// determine it.
+func (g *grouper) replaceWithin(e Expr, inSubquery bool) Expr {
+	if _, ok := e.(*Const); ok {
+		return e
+	}
+	if whole := g.replaceWhole(e); whole != e {
+		return whole
+	}
+	within := func(e Expr) Expr { return g.replaceWithin(e, inSubquery) }
 	switch e := e.(type) {
 	case *ColumnRef:
 		if !g.own.has(e.ID) {
@@ -261,15 +282,15 @@ func (g *grouper) replace(e Expr, inSubquery bool) Expr {
 		g.ungrouped(e, inSubquery)
 	case *Subquery:
 		n := *e
-		n.Args = mapList(e.Args, func(a Expr) Expr { return g.replace(a, inSubquery) })
+		n.Args = mapList(e.Args, within)
 		if freeCols(e.Plan).intersects(g.own) {
 			n.Plan = mapNode(e.Plan, func(p Node) Node {
-				return mapExprs(p, func(e Expr) Expr { return g.replace(e, true) })
+				return mapExprs(p, func(e Expr) Expr { return g.replaceWithin(e, true) })
 			})
 		}
 		return &n
 	}
-	return mapChildren(e, func(c Expr) Expr { return g.replace(c, inSubquery) })
+	return mapChildren(e, within)
 }
 
 // determined adds the column as a group when the groups hold the whole key of its table.
