@@ -9,7 +9,8 @@
 //
 //   - A server listens on 127.0.0.1 and a socket in its own folder only.
 //   - wal_level is logical unless a setting says otherwise; fsync is off, since no test pulls the plug.
-//   - The user starts nothing by hand and finds nothing left: server, folder and databases go with the test.
+//   - The user starts nothing by hand and finds nothing left: server, folder and databases go with the test, and with
+//     its process if that is killed.
 //
 // # Adding a setting
 //

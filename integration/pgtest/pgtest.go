@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,9 +50,35 @@ func Start(t testing.TB, settings ...string) *Server {
 	s.port = freePort(t)
 	s.DSN = fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=postgres sslmode=disable", s.port)
 	s.SocketDSN = fmt.Sprintf("host=%s port=%d user=postgres dbname=postgres", folder, s.port)
+	t.Cleanup(s.guard())
 	s.launch()
 	t.Cleanup(func() { s.stop("immediate") })
 	return s
+}
+
+// guardian waits for its standard input to end and then for the server of a data folder, which it tells to stop, and
+// removes the server's folder.
+const guardian = `read -r _
+pid=$(head -n 1 "$1/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" && while kill -0 "$pid"; do sleep 0.1; done
+rm -rf "$2"`
+
+// guard starts a process that ends the server when this process is gone, however it went: its end of their pipe
+// closes then. It returns what ends the guard.
+func (s *Server) guard() func() {
+	s.t.Helper()
+	cmd := exec.Command("sh", "-c", guardian, "sh", s.data(), s.folder)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that an interrupt of the terminal is not its own
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return func() {
+		_ = hold.Close()
+		_ = cmd.Wait()
+	}
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
