@@ -171,6 +171,9 @@ func (x *exprBinder) isTest(e *sql.IsTest) Expr {
 	}
 	arg := x.expr(e.Operand)
 	if e.Test == sql.IsNull {
+		if cols := x.b.wholeRows[arg]; cols != nil {
+			return allNull(cols, e.Not)
+		}
 		return &IsNull{Arg: x.b.settle(arg), Negate: e.Not}
 	}
 	arg = x.boolean(arg, "IS", e.Pos)

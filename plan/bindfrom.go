@@ -195,6 +195,7 @@ func (b *binder) view(t *sql.Table, v *View) (Node, namespace) {
 	saved := b.ctes
 	b.ctes = nil
 	b.views = append(b.views, v)
+	b.noteNames(v.Query)
 	r := b.query(v.Query, nil)
 	b.views = b.views[:len(b.views)-1]
 	b.ctes = saved

@@ -20,6 +20,12 @@ func (b *binder) join(t *sql.Join, lateral *scope) (Node, namespace) {
 	if t.Asof {
 		return b.asofJoin(t, kind, left, right, lns, rns, lateral)
 	}
+	if kind == Right || kind == Full {
+		left, lns = b.marked(left, lns)
+	}
+	if kind == Left || kind == Full {
+		right, rns = b.marked(right, rns)
+	}
 	lns, rns = padded(lns, kind == Right || kind == Full), padded(rns, kind == Left || kind == Full)
 	both := b.mergeNames(lns, rns, t.Pos)
 	var on []Expr
@@ -65,6 +71,11 @@ func padded(ns namespace, yes bool) namespace {
 		c.cols = slices.Clone(r.cols)
 		for i := range c.cols {
 			c.cols[i].Nullable = true
+		}
+		if r.marker != nil {
+			m := *r.marker
+			m.Nullable = true
+			c.marker = &m
 		}
 		renewed[r] = &c
 		out.relations = append(out.relations, &c)
@@ -161,6 +172,9 @@ func usingColumn(ns namespace, name sql.Ident, side string) Col {
 func (b *binder) asofJoin(t *sql.Join, kind JoinKind, left, right Node, l, r namespace, lateral *scope) (Node, namespace) {
 	if kind != Inner && kind != Left || t.On == nil && len(t.Using) == 0 {
 		failHint(t.Pos, sqlerr.FeatureNotSupported, "use ASOF [LEFT] JOIN ... ON or USING", "this form of ASOF join is not supported")
+	}
+	if kind == Left {
+		right, r = b.marked(right, r)
 	}
 	r = padded(r, kind == Left)
 	ns := b.mergeNames(l, r, t.Pos)

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -8,11 +10,70 @@ import (
 
 // rowIsNull binds ROW(...) IS [NOT] NULL: whether all the values are NULL, or none is, so that neither may hold.
 func (x *exprBinder) rowIsNull(row *sql.Row, not bool) Expr {
+	values := make([]Expr, len(row.Elems))
+	for i, e := range row.Elems {
+		values[i] = x.value(e)
+	}
+	return allNull(values, not)
+}
+
+func allNull(values []Expr, not bool) Expr {
 	var tests []Expr
-	for _, e := range row.Elems {
-		tests = append(tests, &IsNull{Arg: x.value(e), Negate: not})
+	for _, v := range values {
+		tests = append(tests, &IsNull{Arg: v, Negate: not})
 	}
 	return allOf(tests)
+}
+
+// noteNames notes the names that may stand for the row of a relation in n. A star in a select list does not.
+func (b *binder) noteNames(n sql.Node) {
+	items := map[*sql.Star]bool{}
+	sql.Walk(n, func(n sql.Node) bool {
+		switch n := n.(type) {
+		case *sql.Select:
+			for _, item := range n.Items {
+				if star, ok := item.Expr.(*sql.Star); ok {
+					items[star] = true
+				}
+			}
+		case *sql.Column:
+			if len(n.Name) == 1 {
+				b.rowNames[n.Name[0].Name] = true
+			}
+		case *sql.Star:
+			if len(n.Qualifier) > 0 && !items[n] {
+				b.rowNames[n.Qualifier.Last().Name] = true
+			}
+		}
+		return true
+	})
+}
+
+// marked gives the relations of a side of an outer join, whose rows a query may ask for as a whole, a column that tells
+// padded rows from those that are there: one that is never NULL, or one made for it.
+func (b *binder) marked(n Node, ns namespace) (Node, namespace) {
+	var made *Project
+	for i, r := range ns.relations {
+		if r.marker != nil || !b.rowNames[r.name] {
+			continue
+		}
+		c := *r
+		if at := slices.IndexFunc(r.cols, func(c Col) bool { return !c.Nullable }); at >= 0 {
+			c.marker = &r.cols[at]
+		} else {
+			if made == nil {
+				made = &Project{Input: n, Columns: slices.Clone(n.Cols()), Exprs: refsTo(n.Cols())}
+			}
+			there := b.newCol("there", vec.BoolType, false)
+			made.Columns, made.Exprs = append(made.Columns, there), append(made.Exprs, &Const{Value: vec.BoolValue(true)})
+			c.marker = &there
+		}
+		ns = ns.with(i, &c)
+	}
+	if made != nil {
+		return made, ns
+	}
+	return n, ns
 }
 
 // rowQuery binds row op (query): the comparison is computed on the query's row, so that it is NULL without one and an

@@ -40,6 +40,14 @@ type outputItem struct {
 
 func (b *binder) selectBlock(sel *sql.Select, q *sql.Query, outer *scope) result {
 	s := &selectBinder{b: b, sel: sel, q: q, outer: outer, targets: b.takeTargets(), aliases: map[string]Expr{}}
+	if b.selects == 0 {
+		b.noteNames(sel)
+		for _, item := range q.OrderBy {
+			b.noteNames(item.Expr)
+		}
+	}
+	b.selects++
+	defer func() { b.selects-- }()
 	node, ns := b.from(sel.From, outer)
 	s.node = node
 	s.block = &block{named: map[string]*sql.Window{}}

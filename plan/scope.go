@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemarkdb/tidemark/sql"
@@ -12,7 +13,9 @@ type relation struct {
 	schema, name string
 	cols         []Col // under the names they have here
 	table        *Table
-	// ids maps columns of a stored table to ids, by ordinal; for functional dependencies.
+	// marker, of a relation that an outer join may pad, is a column that is NULL in the padded rows alone; nil when
+	// nothing asks for the relation's whole row.
+	marker *Col
 }
 
 // namespace is what a FROM clause, or a part of it, makes visible.
@@ -32,6 +35,19 @@ func (n namespace) plus(o namespace) namespace {
 		relations: append(n.relations[:len(n.relations):len(n.relations)], o.relations...),
 		cols:      append(n.cols[:len(n.cols):len(n.cols)], o.cols...),
 	}
+}
+
+// with returns the namespace with another relation at place i.
+func (n namespace) with(i int, r *relation) namespace {
+	old := n.relations[i]
+	out := namespace{relations: slices.Clone(n.relations), cols: slices.Clone(n.cols)}
+	out.relations[i] = r
+	for k := range out.cols {
+		if out.cols[k].rel == old {
+			out.cols[k].rel = r
+		}
+	}
+	return out
 }
 
 func namespaceOf(r *relation) namespace {
@@ -273,7 +289,12 @@ func (x *exprBinder) wholeRow(r *relation, at *scope, pos int) Expr {
 	for i, c := range r.cols {
 		cols[i] = x.ref(c, at, pos)
 	}
-	return makeStruct(cols, namesOf(r.cols))
+	row := makeStruct(cols, namesOf(r.cols))
+	if r.marker != nil {
+		row = &Case{When: []Expr{&IsNull{Arg: x.ref(*r.marker, at, pos), Negate: true}}, Then: []Expr{row}, T: row.Type()}
+	}
+	x.b.wholeRows[row] = cols
+	return row
 }
 
 func namesOf(cols []Col) []string {
