@@ -15,17 +15,24 @@ func window(s extension.Signature, result func(args []extension.Argument) vec.Ty
 	}}
 }
 
+// amongRows is the example of a function that also says what a row would get, were it among those of a group.
+func amongRows(name, result string) extension.Example {
+	return ex("SELECT "+name+"(2) WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (1), (3), (4)) t(x)", result)
+}
+
 func windowFamily() family {
-	numbered := func(name, description, result string, f func(p *extension.Partition, out []int64)) *extension.WindowFunc {
-		return &extension.WindowFunc{Def: def(name, description, ex("SELECT max(r) FROM (SELECT "+name+"() OVER (ORDER BY x) AS r FROM (VALUES (1), (1), (2)) t(x)) u", result)),
+	numbered := func(name, description, result string, f func(p *extension.Partition, out []int64), more ...extension.Example) *extension.WindowFunc {
+		over := ex("SELECT max(r) FROM (SELECT "+name+"() OVER (ORDER BY x) AS r FROM (VALUES (1), (1), (2)) t(x)) u", result)
+		return &extension.WindowFunc{Def: def(name, description, append([]extension.Example{over}, more...)...),
 			Overloads: []extension.WindowOverload{window(signature(), resultOf(int8), func(p *extension.Partition, _ []*vec.Vector) (*vec.Vector, error) {
 				out := make([]int64, p.N)
 				f(p, out)
 				return vec.FlatOf(int8, out, nil), nil
 			})}}
 	}
-	share := func(name, description, result string, f func(p *extension.Partition, i int) float64) *extension.WindowFunc {
-		return &extension.WindowFunc{Def: def(name, description, ex("SELECT max(r) FROM (SELECT "+name+"() OVER (ORDER BY x) AS r FROM (VALUES (1), (2)) t(x)) u", result)),
+	share := func(name, description, result string, f func(p *extension.Partition, i int) float64, more ...extension.Example) *extension.WindowFunc {
+		over := ex("SELECT max(r) FROM (SELECT "+name+"() OVER (ORDER BY x) AS r FROM (VALUES (1), (2)) t(x)) u", result)
+		return &extension.WindowFunc{Def: def(name, description, append([]extension.Example{over}, more...)...),
 			Overloads: []extension.WindowOverload{window(signature(), resultOf(float8), func(p *extension.Partition, _ []*vec.Vector) (*vec.Vector, error) {
 				return collect(float8, p.N, func(i int) (float64, bool) { return f(p, i), true }), nil
 			})}}
@@ -37,12 +44,12 @@ func windowFamily() family {
 				out[i] = int64(i) + 1
 			}
 		}),
-		numbered("rank", "Rank with gaps", "3", func(p *extension.Partition, out []int64) {
+		numbered("rank", "Rank with gaps; with WITHIN GROUP the one that a row of the values given would have", "3", func(p *extension.Partition, out []int64) {
 			for i := range out {
 				out[i] = int64(p.PeerStart[i]) + 1
 			}
-		}),
-		numbered("dense_rank", "Rank without gaps", "2", func(p *extension.Partition, out []int64) {
+		}, amongRows("rank", "3")),
+		numbered("dense_rank", "Rank without gaps; with WITHIN GROUP the one that a row of the values given would have", "2", func(p *extension.Partition, out []int64) {
 			rank := int64(0)
 			for i := range out {
 				if int(p.PeerStart[i]) == i {
@@ -50,16 +57,16 @@ func windowFamily() family {
 				}
 				out[i] = rank
 			}
-		}),
-		share("percent_rank", "Relative rank: (rank - 1) / (rows - 1)", "1", func(p *extension.Partition, i int) float64 {
+		}, amongRows("dense_rank", "2")),
+		share("percent_rank", "Relative rank: (rank - 1) / (rows - 1); with WITHIN GROUP the one that a row of the values given would have", "1", func(p *extension.Partition, i int) float64 {
 			if p.Rows() == 1 {
 				return 0
 			}
 			return float64(p.Before+int64(p.PeerStart[i])) / float64(p.Rows()-1)
-		}),
-		share("cume_dist", "Share of rows up to the current one's peers", "1", func(p *extension.Partition, i int) float64 {
+		}, amongRows("percent_rank", "0.5")),
+		share("cume_dist", "Share of rows up to the current one's peers; with WITHIN GROUP the one that a row of the values given would have", "1", func(p *extension.Partition, i int) float64 {
 			return float64(p.Before+int64(p.PeerEnd[i])) / float64(p.Rows())
-		}),
+		}, amongRows("cume_dist", "0.6")),
 		{Def: def("ntile", "Number of the bucket when the partition is split into n", ex("SELECT max(r) FROM (SELECT ntile(2)"+in, "2")),
 			Overloads: []extension.WindowOverload{window(signature(int4), resultOf(int4), ntile)}},
 		{Def: def("lag", "Value some rows before, by default one", ex("SELECT max(r) FROM (SELECT lag(x)"+in, "2")), Overloads: shifted(-1)},

@@ -34,6 +34,8 @@ func (x *exprBinder) call(e *sql.FuncCall) Expr {
 		return x.ref(*x.columns, x.scope, e.Pos)
 	case e.Over != nil:
 		return x.windowCall(name, e)
+	case e.WithinGroup && hypothetical[name] != nil:
+		return x.hypotheticalCall(name, e)
 	case name == "grouping":
 		return x.groupingCall(e)
 	case x.b.functions.Aggregate(name) != nil:
