@@ -210,6 +210,12 @@ func eachPart(c *call, v *vec.Vector, f func(i int, p *parts, ok bool)) {
 			p := parts{year: int(s.Months / 12), month: int(s.Months % 12), days: int64(s.Days), ofDay: s.Micros, utc: total + s.Micros}
 			f(i, &p, true)
 		}
+	case vec.Time: // a day and 24:00 have the same microseconds
+		a, mask := fixed[int64](v)
+		for i := range c.n {
+			p := parts{ofDay: a[i&mask], raw: a[i&mask], utc: a[i&mask]}
+			f(i, &p, true)
+		}
 	case vec.TimeTZ:
 		a, mask := fixed[int64](v)
 		for i := range c.n {

@@ -2,7 +2,6 @@ package function
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -48,20 +47,20 @@ func exponentFunctions() []*extension.ScalarFunc {
 	return []*extension.ScalarFunc{
 		floatFn(def("sqrt", "Square root", ex("sqrt(2.25)", "1.5")), sqrt),
 		floatFn(def("|/", "Square root", ex("|/ 25", "5")), sqrt),
-		floatFn(def("cbrt", "Cube root", ex("cbrt(27)", "3")), plain(math.Cbrt)),
-		floatFn(def("||/", "Cube root", ex("||/ 8", "2")), plain(math.Cbrt)),
-		floatFn(def("exp", "e raised to a power", ex("exp(0)", "1")), plain(math.Exp)),
-		floatFn(def("ln", "Natural logarithm", ex("ln(1)", "0")), logarithm(math.Log)),
-		floatFn(def("log2", "Logarithm to base 2", ex("log2(8)", "3")), logarithm(math.Log2)),
-		floatFn(def("log10", "Logarithm to base 10", ex("log10(1000)", "3")), logarithm(math.Log10)),
+		floatFn(def("cbrt", "Cube root", ex("cbrt(27)", "3")), plain(cbrt)),
+		floatFn(def("||/", "Cube root", ex("||/ 8", "2")), plain(cbrt)),
+		floatFn(def("exp", "e raised to a power", ex("exp(0)", "1")), plain(exp)),
+		floatFn(def("ln", "Natural logarithm", ex("ln(1)", "0")), logarithm(ln)),
+		floatFn(def("log2", "Logarithm to base 2", ex("log2(8)", "3")), logarithm(log2)),
+		floatFn(def("log10", "Logarithm to base 10", ex("log10(1000)", "3")), logarithm(log10)),
 		immutable(def("log", "Logarithm to base 10, or of the second argument to the base of the first", ex("log(100)", "2"), ex("log(2, 8)", "3")),
-			on(signature(float8), float8, try1(float8, logarithm(math.Log10))),
+			on(signature(float8), float8, try1(float8, logarithm(log10))),
 			on(signature(float8, float8), float8, try2(float8, func(b, x float64) (float64, error) {
-				n, err := logarithm(math.Log)(b)
+				n, err := logarithm(ln)(b)
 				if err != nil {
 					return 0, err
 				}
-				m, err := logarithm(math.Log)(x)
+				m, err := logarithm(ln)(x)
 				if err == nil && n == 0 {
 					err = divisionByZero()
 				}
@@ -110,112 +109,11 @@ func floatPower(x, y float64) (float64, error) {
 	case x < 0 && y != math.Floor(y) && !math.IsInf(y, 0):
 		return 0, sqlerr.New(sqlerr.InvalidPowerArgument, "a negative number raised to a non-integer power yields a complex result")
 	}
-	r := math.Pow(x, y)
+	r := pow(x, y)
 	if math.IsInf(r, 0) && !math.IsInf(x, 0) && !math.IsInf(y, 0) {
 		return 0, outOfRange(float8)
 	}
 	return r, nil
-}
-
-// powDecimals is exact for whole exponents, otherwise as precise as DOUBLE PRECISION.
-func powDecimals(a, b, r vec.Type) body {
-	return func(c *call) (*vec.Vector, error) {
-		x, y, out := wide(c.args[0]), wide(c.args[1]), newDecimalOut(r, c.n)
-		for i := range c.n {
-			if !c.ok(i) {
-				continue
-			}
-			v, ok := vec.Int128{}, false
-			exponent, rem := vec.DivInt128(y(i), vec.Pow10(int(b.Scale)))
-			if e, small := exponent.Int64(); small && rem == (vec.Int128{}) && e >= -200 && e <= 200 && x(i) != (vec.Int128{}) {
-				v, ok = wholePower(x(i), int(a.Scale), e, int(r.Scale))
-			} else {
-				f, err := floatPower(vec.DecimalFloat64(x(i), int(a.Scale)), vec.DecimalFloat64(y(i), int(b.Scale)))
-				if err != nil {
-					return nil, err
-				}
-				v, ok = vec.DecimalFromFloat(f, 17, r)
-			}
-			if !ok || !vec.FitsPrecision(v, int(r.Precision)) {
-				return nil, outOfRange(r)
-			}
-			out.set(i, v)
-		}
-		return out.vector(), nil
-	}
-}
-
-// wholePower returns (x / 10^scale)^e as an unscaled value of the scale to.
-func wholePower(x vec.Int128, scale int, e int64, to int) (vec.Int128, bool) {
-	magnitude := max(e, -e)
-	p := new(big.Int).Exp(toBig(x), big.NewInt(magnitude), nil)
-	unit := pow10Big(scale * int(magnitude))
-	if e < 0 {
-		p, unit = unit, p
-	}
-	return fromBig(divRoundBig(p.Mul(p, pow10Big(to)), unit))
-}
-
-func trigonometry() []*extension.ScalarFunc {
-	bounded := func(f func(float64) float64) func(float64) (float64, error) {
-		return func(x float64) (float64, error) {
-			if x < -1 || x > 1 {
-				return 0, sqlerr.New(sqlerr.NumericOutOfRange, "input is out of range")
-			}
-			return f(x), nil
-		}
-	}
-	finite := func(f func(float64) float64) func(float64) (float64, error) {
-		return func(x float64) (float64, error) {
-			if math.IsInf(x, 0) {
-				return 0, sqlerr.New(sqlerr.NumericOutOfRange, "input is out of range")
-			}
-			return f(x), nil
-		}
-	}
-	radians := func(f func(float64) float64) func(float64) float64 {
-		return func(x float64) float64 { return cleanDegrees(f(math.Mod(x, 360) * math.Pi / 180)) }
-	}
-	return []*extension.ScalarFunc{
-		floatFn(def("sin", "Sine of radians", ex("sin(0)", "0")), finite(math.Sin)),
-		floatFn(def("cos", "Cosine of radians", ex("cos(0)", "1")), finite(math.Cos)),
-		floatFn(def("tan", "Tangent of radians", ex("tan(0)", "0")), finite(math.Tan)),
-		floatFn(def("cot", "Cotangent of radians", ex("round(cot(1)::numeric, 4)", "0.6421")), finite(func(x float64) float64 { return 1 / math.Tan(x) })),
-		floatFn(def("asin", "Inverse sine in radians", ex("asin(0)", "0")), bounded(math.Asin)),
-		floatFn(def("acos", "Inverse cosine in radians", ex("acos(1)", "0")), bounded(math.Acos)),
-		floatFn(def("atan", "Inverse tangent in radians", ex("atan(0)", "0")), plain(math.Atan)),
-		immutable(def("atan2", "Inverse tangent of a quotient in radians", ex("atan2(0, 1)", "0")),
-			on(signature(float8, float8), float8, try2(float8, func(y, x float64) (float64, error) { return math.Atan2(y, x), nil }))),
-		floatFn(def("sinh", "Hyperbolic sine", ex("sinh(0)", "0")), unbounded(math.Sinh)),
-		floatFn(def("cosh", "Hyperbolic cosine", ex("cosh(0)", "1")), unbounded(math.Cosh)),
-		floatFn(def("tanh", "Hyperbolic tangent", ex("tanh(0)", "0")), plain(math.Tanh)),
-		floatFn(def("asinh", "Inverse hyperbolic sine", ex("asinh(0)", "0")), plain(math.Asinh)),
-		floatFn(def("acosh", "Inverse hyperbolic cosine", ex("acosh(1)", "0")), func(x float64) (float64, error) {
-			if x < 1 {
-				return 0, sqlerr.New(sqlerr.NumericOutOfRange, "input is out of range")
-			}
-			return math.Acosh(x), nil
-		}),
-		floatFn(def("atanh", "Inverse hyperbolic tangent", ex("atanh(0)", "0")), bounded(math.Atanh)),
-		floatFn(def("sind", "Sine of degrees", ex("sind(30)", "0.5")), finite(radians(math.Sin))),
-		floatFn(def("cosd", "Cosine of degrees", ex("cosd(60)", "0.5")), finite(radians(math.Cos))),
-		floatFn(def("tand", "Tangent of degrees", ex("tand(45)", "1")), finite(radians(math.Tan))),
-		floatFn(def("degrees", "Radians in degrees", ex("degrees(0)", "0")), plain(func(x float64) float64 { return x * (180 / math.Pi) })),
-		floatFn(def("radians", "Degrees in radians", ex("radians(0)", "0")), plain(func(x float64) float64 { return x * (math.Pi / 180) })),
-		immutable(def("pi", "The number pi", ex("pi()", "3.141592653589793")), on(signature(), float8, func(*call) (*vec.Vector, error) {
-			return vec.FlatOf(float8, []float64{math.Pi}, nil), nil
-		})),
-	}
-}
-
-// cleanDegrees rounds away the error of converting degrees to radians at the well-known angles.
-func cleanDegrees(x float64) float64 {
-	for _, known := range [...]float64{0, 0.5, -0.5, 1, -1} {
-		if math.Abs(x-known) < 1e-15 {
-			return known
-		}
-	}
-	return x
 }
 
 func widthBucket(_ *call, args []vec.Value) (vec.Value, error) {

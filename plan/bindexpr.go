@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/extension"
@@ -209,18 +211,34 @@ func (x *exprBinder) unary(e *sql.Unary) Expr {
 	case "NOT", "not":
 		return x.not(e)
 	case "-":
-		if n, ok := e.Operand.(*sql.Number); ok {
-			return x.b.number(&sql.Number{Text: "-" + n.Text, Pos: n.Pos})
+		if n, ok := negatedNumber(e); ok {
+			return x.b.number(n)
 		}
 	case "+":
 		if n, ok := e.Operand.(*sql.Number); ok {
 			return x.b.number(n)
 		}
-		if arg := x.expr(e.Operand); arg.Type().IsNumeric() || arg.Type().ID == vec.Interval {
+		if arg := x.expr(e.Operand); arg.Type().IsNumeric() {
 			return arg
 		}
 	}
 	return x.scalar(e.Op, []Expr{x.expr(e.Operand)}, e.Pos)
+}
+
+// negatedNumber is the literal that minus signs make of another one: its type is that of the result.
+func negatedNumber(e *sql.Unary) (*sql.Number, bool) {
+	n, ok := e.Operand.(*sql.Number)
+	if inner, unary := e.Operand.(*sql.Unary); unary && inner.Op == "-" {
+		n, ok = negatedNumber(inner)
+	}
+	if !ok {
+		return nil, false
+	}
+	text, negative := strings.CutPrefix(n.Text, "-")
+	if !negative {
+		text = "-" + text
+	}
+	return &sql.Number{Text: text, Pos: n.Pos}, true
 }
 
 func (x *exprBinder) not(e *sql.Unary) Expr {

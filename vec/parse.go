@@ -228,7 +228,7 @@ func parseBytea(t Type, s string) (Value, error) {
 }
 
 func parseUUID(t Type, s string) (Value, error) {
-	word := strings.TrimSpace(s)
+	word := s
 	if strings.HasPrefix(word, "{") && strings.HasSuffix(word, "}") {
 		word = word[1 : len(word)-1]
 	}

@@ -129,7 +129,7 @@ func (p *span) iso(s string) bool {
 	return any
 }
 
-// numberLength returns the bytes of the signed decimal number that s begins with.
+// numberLength returns the bytes of the signed decimal number that s begins with, without an exponent.
 func numberLength(s string) int {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
@@ -141,13 +141,6 @@ func numberLength(s string) int {
 	}
 	if i == start {
 		return 0
-	}
-	if i+1 < len(s) && s[i] == 'e' && (isDigit(s[i+1]) || s[i+1] == '-') {
-		j := i + 2
-		for j < len(s) && isDigit(s[j]) {
-			j++
-		}
-		i = j
 	}
 	return i
 }

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -73,10 +74,10 @@ func (c parseContext) fromMoment(t Type, m moment, s string) (Value, error) {
 		}
 		return IntValue(t, days), nil
 	}
-	if !ValidTimestampDate(days) {
+	local := days*MicrosPerDay + m.ofDay
+	if !ValidTimestampDate(days) && !(t.ID == Timestamp && days == maxTimestampDate+1 && local > 0 && FiniteMicros(local)) {
 		return Value{}, sqlerr.New(sqlerr.DatetimeOverflow, "timestamp out of range: \"%s\"", s)
 	}
-	local := days*MicrosPerDay + m.ofDay
 	switch {
 	case t.ID == TimeTZ:
 		return c.timeTZ(m, nil)
@@ -96,7 +97,7 @@ func (c parseContext) special(t Type, s string) (Value, bool) {
 	if t.ID == Time || t.ID == TimeTZ {
 		return c.specialTime(t, word)
 	}
-	if word == "infinity" || word == "-infinity" || word == "+infinity" {
+	if word == "infinity" || word == "-infinity" {
 		x := int64(InfinityMicros)
 		if t.ID == Date {
 			x = DateInfinity
@@ -369,6 +370,9 @@ func allDigits(s string) bool { return s != "" && leadingDigits(s) == len(s) }
 // clock reads hh:mm[:ss[.ffffff]].
 func (m *moment) clock(tok string, bad error, s string) error {
 	parts := strings.Split(tok, ":")
+	if last := len(parts) - 1; last > 0 && parts[last] == "" { // 12: is 12:00, 12:30: is 12:30:00
+		parts[last] = "0"
+	}
 	if len(parts) > 3 || !allDigits(parts[0]) || !allDigits(parts[1]) || len(parts[0]) > 4 {
 		return bad
 	}
@@ -393,13 +397,13 @@ func (m *moment) clock(tok string, bad error, s string) error {
 	return nil
 }
 
-// roundFraction returns a decimal fraction of a second in microseconds, rounded.
+// roundFraction returns a decimal fraction of a second in microseconds, halves rounded to even.
 func roundFraction(digits string) int64 {
 	if digits == "" {
 		return 0
 	}
 	f, _ := strconv.ParseFloat("0."+digits, 64)
-	return int64(f*MicrosPerSecond + 0.5)
+	return int64(math.RoundToEven(f * MicrosPerSecond))
 }
 
 // dateParts reads three parts joined by -, / or . in the order y-m-d, m/d/y or with the month's name anywhere.
