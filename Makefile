@@ -5,7 +5,8 @@
 #   make fuzz    every fuzz target for FUZZTIME (default 60s)
 #   make bench   Go benchmarks; results of peers are made by bench/ (see bench/README.md)
 #   make tpc     TPC-H, TPC-DS and ClickBench's shapes checked against DuckDB at scale SCALE (default 1)
-#   make differential  random queries compared with PostgreSQL and DuckDB: QUERIES (default 20000) from SEED
+#   make differential  random queries compared with PostgreSQL and DuckDB: QUERIES (default 20000) from SEED; tables
+#                with constraints changed at random here and on PostgreSQL: LIVES (default 300)
 #   make chaos   the kill tests of Postgres and MongoDB for CHAOS_SECONDS (default 600) each with SEED
 #   make model   random lives of CDC tables: SEEDS (default 10000) from SEED on
 #   make soak    a CDC table under updates for SOAK_SECONDS (default 600) with SEED
@@ -17,6 +18,7 @@ FUZZTIME    ?= 60s
 CHAOS_SECONDS ?= 600
 SEED        ?= 1
 QUERIES     ?= 20000
+LIVES       ?= 300
 SCALE       ?= 1
 CACHE       := $(CURDIR)/.cache
 export TIDEMARK_VENV ?= $(CACHE)/venv
@@ -81,7 +83,7 @@ soak:
 	TIDEMARK_SOAK_SECONDS=$(SOAK_SECONDS) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 600m -v ./integration/soak
 
 differential: venv
-	TIDEMARK_QUERIES=$(QUERIES) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 120m ./integration/differential
+	TIDEMARK_QUERIES=$(QUERIES) TIDEMARK_LIVES=$(LIVES) TIDEMARK_SEED=$(SEED) go test -count=1 -timeout 120m ./integration/differential
 	TIDEMARK_SLT_PEERS=1 go test -count=1 ./integration/slt
 
 clean:

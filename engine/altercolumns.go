@@ -78,6 +78,9 @@ func (s *Session) alterColumns(ctx context.Context, t *catalog.Table, action sql
 			return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", columns[at].Name).
 				Hintf("key columns are never NULL")
 		}
+		if columns[at].Identity != "" {
+			return identityColumn(t, columns[at], action)
+		}
 		columns[at].Nullable = true
 	case sql.AlterType:
 		if err := refuseGenerated(t, action.Column); err != nil {

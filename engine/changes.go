@@ -136,13 +136,14 @@ func (c *changes) edit(ctx context.Context) (*catalog.Modify, error) {
 	}
 	edit := &catalog.Modify{Table: c.table.ID, SchemaVersion: c.table.SchemaVersion, Add: c.writer.out}
 	if k := c.writer.keys; k != nil && len(edit.Add) > 0 {
-		if err := k.verify(ctx, c.session.engine.store, c.session.newestTable(c.table), c.killed()); err != nil {
+		newest := c.session.newestTable(c.table)
+		if err := k.verify(ctx, c.session.engine.store, newest, c.killed()); err != nil {
 			return nil, err
 		}
-		edit.KeysAsOf = c.table.Tablets.Version()
+		edit.KeysAsOf = newest.Tablets.Version()
 	}
 	if c.rules != nil && len(c.rules.uniques) > 0 && len(edit.Add) > 0 {
-		edit.KeysAsOf = c.table.Tablets.Version()
+		edit.KeysAsOf = c.session.newestTable(c.table).Tablets.Version()
 	}
 	if err := c.masks(ctx, edit); err != nil {
 		return nil, err

@@ -136,8 +136,12 @@ func refuseDefault(t *catalog.Table, c tablet.Column, action sql.AlterAction) er
 		return sqlerr.New(sqlerr.SyntaxError, "column %q of relation %q is a generated column", c.Name, t.Name).
 			Hintf("ALTER COLUMN %s DROP EXPRESSION makes it one like others", quoted(c.Name)).At(action.Column.Pos)
 	case c.Identity != "":
-		return sqlerr.New(sqlerr.SyntaxError, "column %q of relation %q is an identity column", c.Name, t.Name).
-			Hintf("its sequence gives its numbers").At(action.Column.Pos)
+		return identityColumn(t, c, action)
 	}
 	return nil
+}
+
+func identityColumn(t *catalog.Table, c tablet.Column, action sql.AlterAction) error {
+	return sqlerr.New(sqlerr.SyntaxError, "column %q of relation %q is an identity column", c.Name, t.Name).
+		Hintf("its sequence gives its numbers").At(action.Column.Pos)
 }

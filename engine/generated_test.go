@@ -42,6 +42,7 @@ func TestIdentityColumnsTakeNoValues(t *testing.T) {
 	refuses(t, s, "INSERT INTO t SELECT 1, 'b'", sqlerr.GeneratedAlways, `"id"`)
 	refuses(t, s, "UPDATE t SET id = 7", sqlerr.GeneratedAlways, `column "id" can only be updated to DEFAULT`)
 	refuses(t, s, "ALTER TABLE t ALTER COLUMN id SET DEFAULT 4", sqlerr.SyntaxError, "is an identity column")
+	refuses(t, s, "ALTER TABLE t ALTER COLUMN id DROP NOT NULL", sqlerr.SyntaxError, "is an identity column")
 	expect(t, s, "INSERT INTO t OVERRIDING SYSTEM VALUE VALUES (1, 'b') RETURNING id", "1")
 	expect(t, s, "INSERT INTO t OVERRIDING USER VALUE VALUES (1, 'b') RETURNING id", "6")
 	expect(t, s, "INSERT INTO t VALUES (DEFAULT, 'c') RETURNING id", "7")
