@@ -20,10 +20,14 @@ func listAggregates() []*extension.AggregateFunc {
 			Overloads: []extension.AggregateOverload{texts(textT), texts(byteaT), anyJoined()}, OrderSensitive: true, KeepsNulls: true},
 		{Def: also(def("array_agg", "Collect values, NULL included, into an array", ex("SELECT array_agg(x ORDER BY x DESC) FROM (VALUES (1), (2)) t(x)", "{2,1}")), "list"),
 			Overloads: []extension.AggregateOverload{list(vec.ArrayType, nil)}, OrderSensitive: true, KeepsNulls: true},
-		{Def: also(def("json_agg", "Collect values, NULL included, into a JSON array", ex("SELECT json_agg(x ORDER BY x) FROM (VALUES (1), (2)) t(x)", "[1, 2]")), "jsonb_agg", "json_group_array"),
+		{Def: also(def("json_agg", "Collect values, NULL included, into a JSON array", ex("SELECT json_agg(x ORDER BY x) FROM (VALUES (1), (2)) t(x)", "[1, 2]")), "json_group_array"),
 			Overloads: []extension.AggregateOverload{list(func(vec.Type) vec.Type { return jsonT }, jsonArrays)}, OrderSensitive: true, KeepsNulls: true},
-		{Def: also(def("json_object_agg", "Collect pairs of name and value into a JSON object", ex("SELECT json_object_agg(k, v) FROM (VALUES ('a', 1)) t(k, v)", `{ "a" : 1 }`)), "jsonb_object_agg", "json_group_object"),
-			Overloads: []extension.AggregateOverload{aggregateBound(params(anyParam, anyParam), jsonObjects)}, OrderSensitive: true, KeepsNulls: true},
+		{Def: also(def("json_object_agg", "Collect pairs of name and value into a JSON object", ex("SELECT json_object_agg(k, v) FROM (VALUES ('a', 1)) t(k, v)", `{ "a" : 1 }`)), "json_group_object"),
+			Overloads: []extension.AggregateOverload{aggregateBound(params(anyParam, anyParam), jsonObjects(jsonPairs))}, OrderSensitive: true, KeepsNulls: true},
+		{Def: def("jsonb_agg", "Collect values, NULL included, into a JSON array in the form of jsonb", ex("SELECT jsonb_agg(x ORDER BY x) FROM (VALUES (1), (2)) t(x)", "[1, 2]")),
+			Overloads: []extension.AggregateOverload{list(func(vec.Type) vec.Type { return jsonT }, thenJSONB(jsonArrays))}, OrderSensitive: true, KeepsNulls: true},
+		{Def: def("jsonb_object_agg", "Collect pairs of name and value into a JSON object in the form of jsonb", ex("SELECT jsonb_object_agg(k, v) FROM (VALUES ('a', 1)) t(k, v)", `{"a": 1}`)),
+			Overloads: []extension.AggregateOverload{aggregateBound(params(anyParam, anyParam), jsonObjects(thenJSONB(jsonPairs)))}, OrderSensitive: true, KeepsNulls: true},
 	}
 }
 
@@ -260,12 +264,25 @@ func jsonArrays(v *vec.Vector) (*vec.Vector, error) {
 	return out.vector(jsonT), nil
 }
 
-// jsonObjects binds json_object_agg: pairs are kept as structs.
-func jsonObjects(args []extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
-	pair := vec.StructType(vec.Field{Name: "k", Type: args[0].Type}, vec.Field{Name: "v", Type: args[1].Type})
-	return jsonT, types(vec.ArrayType(pair)), func() extension.Accumulator {
-		return &pairs{gathered: newGathered(pair, jsonPairs), pair: pair}
-	}, nil
+// jsonObjects binds json_object_agg: pairs are kept as structs and written by write.
+func jsonObjects(write func(*vec.Vector) (*vec.Vector, error)) func(args []extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+	return func(args []extension.Argument) (vec.Type, []vec.Type, func() extension.Accumulator, error) {
+		pair := vec.StructType(vec.Field{Name: "k", Type: args[0].Type}, vec.Field{Name: "v", Type: args[1].Type})
+		return jsonT, types(vec.ArrayType(pair)), func() extension.Accumulator {
+			return &pairs{gathered: newGathered(pair, write), pair: pair}
+		}, nil
+	}
+}
+
+// thenJSONB puts what write makes into the form of jsonb.
+func thenJSONB(write func(*vec.Vector) (*vec.Vector, error)) func(*vec.Vector) (*vec.Vector, error) {
+	return func(v *vec.Vector) (*vec.Vector, error) {
+		out, err := write(v)
+		if err != nil {
+			return nil, err
+		}
+		return asJSONB(out)
+	}
 }
 
 // pairs is gathered with two arguments made into one struct.

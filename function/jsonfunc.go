@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/sqlerr"
@@ -11,8 +12,13 @@ import (
 )
 
 func jsonFamily() family {
+	return family{category: "json", tables: jsonTables(), scalars: slices.Concat(jsonFunctions(), jsonbChanges(), jsonbTwins(jsonFunctions()))}
+}
+
+// jsonFunctions are the operators and functions that look at JSON or make it.
+func jsonFunctions() []*extension.ScalarFunc {
 	j := `'{"a": 1, "b": [2, 3]}'::json`
-	return family{category: "json", tables: jsonTables(), scalars: []*extension.ScalarFunc{
+	return []*extension.ScalarFunc{
 		immutable(def("->", "Member of an object by key, or element of an array by place from 0", ex(j+" -> 'b'", "[2, 3]")), jsonArrows(false)...),
 		immutable(def("->>", "Member or element as text", ex(j+" ->> 'a'", "1")), jsonArrows(true)...),
 		immutable(def("#>", "Value at a path", ex(j+" #> '{b,1}'", "3")), jsonPaths(false)),
@@ -36,18 +42,18 @@ func jsonFamily() family {
 			return toText(textT, func(_ *call, dst []byte, i int) ([]byte, error) { return append(dst, jsonKind(in.at(i))...), nil })(c)
 		})),
 		immutable(def("json_valid", "Whether a text is JSON", ex("json_valid('{')", "f")), on(signature(textT), boolT, textToFixed(boolT, func(s []byte) (byte, error) { return bit(json.Valid(s)), nil }))),
-		immutable(also(def("json_strip_nulls", "Drop members that are null", ex(`json_strip_nulls('{"a":null,"b":1}')`, `{"b":1}`)), "jsonb_strip_nulls"), on(signature(jsonT), jsonT, func(c *call) (*vec.Vector, error) {
+		immutable(also(def("json_strip_nulls", "Drop members that are null", ex(`json_strip_nulls('{"a":null,"b":1}')`, `{"b":1}`))), on(signature(jsonT), jsonT, func(c *call) (*vec.Vector, error) {
 			in := textsOf(c.args[0])
 			return toText(jsonT, func(_ *call, dst []byte, i int) ([]byte, error) { return stripNulls(dst, in.at(i)), nil })(c)
 		})),
-		stable(also(def("to_json", "Value as JSON", ex("to_json('a'::text)", `"a"`)), "to_jsonb", "row_to_json"), bound(params(anyParam), func([]extension.Argument) (vec.Type, body, error) {
+		stable(also(def("to_json", "Value as JSON", ex("to_json('a'::text)", `"a"`)), "row_to_json"), bound(params(anyParam), func([]extension.Argument) (vec.Type, body, error) {
 			return jsonT, toText(jsonT, func(c *call, dst []byte, i int) ([]byte, error) {
 				return appendJSON(dst, c.args[0].Value(i), c.ev.Zone), nil
 			}), nil
 		})),
 		stable(def("array_to_json", "Array as JSON; with TRUE each element is on a line of its own", ex("array_to_json(ARRAY[1, 2])", "[1,2]")),
 			on(optional(params(arrayParam, exact(boolT)), 1), jsonT, arrayToJSON)),
-		stable(also(def("json_build_array", "JSON array of the arguments", ex("json_build_array(1, 'a', NULL)", `[1, "a", null]`)), "jsonb_build_array", "json_array"),
+		stable(also(def("json_build_array", "JSON array of the arguments", ex("json_build_array(1, 'a', NULL)", `[1, "a", null]`)), "json_array"),
 			arrays(variadicFromNone(anyParam), resultOf(jsonT), func(ev *extension.Eval, args []vec.Value) (vec.Value, error) {
 				out := []byte{'['}
 				for i, a := range args {
@@ -58,17 +64,30 @@ func jsonFamily() family {
 				}
 				return vec.StringValue(jsonT, string(append(out, ']'))), nil
 			})),
-		stable(also(def("json_build_object", "JSON object of alternating keys and values", ex("json_build_object('a', 1)", `{"a" : 1}`)), "jsonb_build_object", "json_object"),
+		stable(also(def("json_build_object", "JSON object of alternating keys and values", ex("json_build_object('a', 1)", `{"a" : 1}`)), "json_object"),
 			arrays(variadicFromNone(anyParam), resultOf(jsonT), buildObject)),
-		immutable(def("jsonb_pretty", "JSON indented", ex(`jsonb_pretty('[1]')`, "[\n    1\n]")), on(signature(jsonT), textT, func(c *call) (*vec.Vector, error) {
-			in := textsOf(c.args[0])
-			return toText(textT, func(_ *call, dst []byte, i int) ([]byte, error) {
-				b := bytes.NewBuffer(dst)
-				err := json.Indent(b, in.at(i), "", "    ")
-				return b.Bytes(), err
-			})(c)
+		immutable(def("jsonb_pretty", "JSON indented", ex(`jsonb_pretty('[1]')`, "[\n    1\n]")), strictArrays(signature(jsonT), resultOf(textT), func(args []vec.Value) (vec.Value, error) {
+			tree, err := jsonValue(args[0].S)
+			return vec.StringValue(textT, string(appendPretty(nil, tree, "\n"))), err
 		})),
-	}}
+	}
+}
+
+// jsonbTwins are the functions that PostgreSQL has twice, once for each of its types, which return JSON.
+func jsonbTwins(all []*extension.ScalarFunc) []*extension.ScalarFunc {
+	names := map[string][2]string{
+		"json_strip_nulls":  {"jsonb_strip_nulls", `{"b": 1}`},
+		"json_build_array":  {"jsonb_build_array", `[1, "a", null]`},
+		"json_build_object": {"jsonb_build_object", `{"a": 1}`},
+		"to_json":           {"to_jsonb", `"a"`},
+	}
+	var out []*extension.ScalarFunc
+	for _, f := range all {
+		if twin, ok := names[f.Name]; ok {
+			out = append(out, inJSONB(f, twin[0], twin[1]))
+		}
+	}
+	return out
 }
 
 // variadicFromNone takes any number of arguments, none included.
@@ -154,7 +173,7 @@ func stripNulls(dst, text []byte) []byte {
 
 // jsonTables are the set-returning functions of JSON.
 func jsonTables() []*extension.TableFunc {
-	each := func(asText bool) func(text []byte, out []*vec.Builder) error {
+	each := func(asText bool) jsonExpansion {
 		return func(text []byte, out []*vec.Builder) error {
 			members, ok := jsonMembers(text)
 			if !ok {
@@ -167,7 +186,7 @@ func jsonTables() []*extension.TableFunc {
 			return nil
 		}
 	}
-	elements := func(asText bool) func(text []byte, out []*vec.Builder) error {
+	elements := func(asText bool) jsonExpansion {
 		return func(text []byte, out []*vec.Builder) error {
 			list, ok := jsonElements(text)
 			if !ok {
@@ -189,22 +208,47 @@ func jsonTables() []*extension.TableFunc {
 		}
 		return nil
 	}
-	return []*extension.TableFunc{
-		{Def: also(def("json_each", "Members of an object as rows", ex(`SELECT key FROM json_each('{"a":1}')`, "a")), "jsonb_each"), Overloads: jsonRows(each(false), vec.Column{Name: "key", Type: textT}, vec.Column{Name: "value", Type: jsonT})},
-		{Def: also(def("json_each_text", "Members of an object as rows of text", ex(`SELECT value FROM json_each_text('{"a":"x"}')`, "x")), "jsonb_each_text"), Overloads: jsonRows(each(true), vec.Column{Name: "key", Type: textT}, vec.Column{Name: "value", Type: textT})},
-		{Def: also(def("json_array_elements", "Elements of an array as rows", ex("SELECT value FROM json_array_elements('[7]')", "7")), "jsonb_array_elements"), Overloads: jsonRows(elements(false), vec.Column{Name: "value", Type: jsonT})},
-		{Def: also(def("json_array_elements_text", "Elements of an array as rows of text", ex(`SELECT value FROM json_array_elements_text('["x"]')`, "x")), "jsonb_array_elements_text"), Overloads: jsonRows(elements(true), vec.Column{Name: "value", Type: textT})},
-		{Def: also(def("json_object_keys", "Keys of an object as rows", ex(`SELECT * FROM json_object_keys('{"a":1}')`, "a")), "jsonb_object_keys"), Overloads: jsonRows(keys, vec.Column{Name: "json_object_keys", Type: textT})},
+	var out []*extension.TableFunc
+	both := func(name, description, example, result string, f jsonExpansion, columns ...vec.Column) {
+		for _, canonical := range []bool{false, true} {
+			if canonical {
+				example, name = strings.Replace(example, name, "jsonb"+name[4:], 1), "jsonb"+name[4:]
+			}
+			named := slices.Clone(columns)
+			if len(named) == 1 && named[0].Name == "" {
+				named[0].Name = name
+			}
+			out = append(out, &extension.TableFunc{Def: def(name, description, ex(example, result)), Overloads: jsonRows(f, canonical, named...)})
+		}
 	}
+	key, text, value := vec.Column{Name: "key", Type: textT}, vec.Column{Name: "value", Type: textT}, vec.Column{Name: "value", Type: jsonT}
+	both("json_each", "Members of an object as rows", `SELECT key FROM json_each('{"a":1}')`, "a", each(false), key, value)
+	both("json_each_text", "Members of an object as rows of text", `SELECT value FROM json_each_text('{"a":"x"}')`, "x", each(true), key, text)
+	both("json_array_elements", "Elements of an array as rows", "SELECT value FROM json_array_elements('[7]')", "7", elements(false), value)
+	both("json_array_elements_text", "Elements of an array as rows of text", `SELECT value FROM json_array_elements_text('["x"]')`, "x", elements(true), text)
+	both("json_object_keys", "Keys of an object as rows", `SELECT * FROM json_object_keys('{"a":1}')`, "a", keys, vec.Column{Type: textT})
+	return out
 }
 
-func jsonRows(f func(text []byte, out []*vec.Builder) error, columns ...vec.Column) []extension.TableOverload {
+// jsonExpansion adds the rows that a JSON value stands for.
+type jsonExpansion func(text []byte, out []*vec.Builder) error
+
+// jsonRows makes rows of a JSON value, which canonical puts into the form of jsonb first.
+func jsonRows(f jsonExpansion, canonical bool, columns ...vec.Column) []extension.TableOverload {
 	return []extension.TableOverload{expand(signature(jsonT), func([]extension.Argument) (vec.Schema, expandRow, error) {
 		return columns, func(_ *extension.Eval, args []*vec.Vector, i int, out []*vec.Builder) error {
 			if args[0].IsNull(i) {
 				return nil
 			}
-			return f(args[0].Bytes(i), out)
+			text := args[0].Bytes(i)
+			if canonical {
+				tree, err := jsonValue(args[0].Value(i).S)
+				if err != nil {
+					return err
+				}
+				text = appendJSONB(nil, tree)
+			}
+			return f(text, out)
 		}, nil
 	})}
 }

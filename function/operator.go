@@ -1,6 +1,8 @@
 package function
 
 import (
+	"slices"
+
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/vec"
 )
@@ -29,8 +31,8 @@ func operatorFamily() family {
 	return family{category: "operators", scalars: []*extension.ScalarFunc{
 		stable(def("+", "Add numbers, or an interval or a number of days to a date or time", ex("1 + 2", "3"), ex("date '2024-01-31' + interval '1 month'", "2024-02-29 00:00:00")),
 			append(plusNumbers(), plusTemporal()...)...),
-		stable(def("-", "Subtract, or negate", ex("5 - 7", "-2"), ex("date '2024-03-01' - date '2024-02-01'", "29")),
-			append(minusNumbers(), minusTemporal()...)...),
+		stable(def("-", "Subtract, or negate; of JSON, leave out a key, an element or several keys", ex("5 - 7", "-2"), ex("date '2024-03-01' - date '2024-02-01'", "29"), ex(`'{"a": 1, "b": 2}'::jsonb - 'a'`, `{"b": 2}`)),
+			slices.Concat(minusNumbers(), minusTemporal(), jsonbMinus())...),
 		immutable(def("*", "Multiply", ex("6 * 7", "42"), ex("1.5 * 2.25", "3.375"), ex("interval '1 day' * 1.5", "1 day 12:00:00")), timesAll()...),
 		immutable(def("/", "Divide; integers truncate toward zero", ex("7 / 2", "3"), ex("7.0 / 2", "3.5000000000000000")), overAll()...),
 		immutable(def("//", "Divide integers, truncating toward zero", ex("7 // 2", "3")), overAll()[:3]...),

@@ -67,12 +67,13 @@ func concatFunctions() []*extension.ScalarFunc {
 			})),
 		stable(also(def("format", "Fill %s, %I and %L of a format with arguments", ex("format('Hello %s, %1$s', 'World')", "Hello World, World"))),
 			textual(optional(variadic(params(exact(textT), anyParam)), 1), formatText)),
-		stable(also(def("||", "Join texts, arrays or JSON", ex("'a' || 'b'", "ab"), ex("ARRAY[1] || ARRAY[2, 3]", "{1,2,3}"))),
+		stable(also(def("||", "Join texts, arrays or JSON", ex("'a' || 'b'", "ab"), ex("ARRAY[1] || ARRAY[2, 3]", "{1,2,3}"), ex(`'{"a": 1}'::jsonb || '{"b": 2}'::jsonb`, `{"a": 1, "b": 2}`))),
 			append([]extension.ScalarOverload{
 				on(signature(textT, textT), textT, joinTexts(textT)),
 				on(signature(byteaT, byteaT), byteaT, joinTexts(byteaT)),
 				on(params(exact(textT), anyNonArray), textT, joinAsText),
 				on(params(anyNonArray, exact(textT)), textT, joinAsText),
+				jsonbConcat(),
 			}, arrayConcat()...)...),
 	}
 }

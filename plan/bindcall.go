@@ -215,6 +215,10 @@ func (x *exprBinder) cut(value Expr, n sql.TypeName, pos int) Expr {
 		return x.scalar("left", []Expr{value, length(limit)}, pos)
 	}
 	switch value.Type().ID {
+	case vec.JSON:
+		if n.Name == "jsonb" && len(n.Dims) == 0 {
+			return x.scalar("jsonb", []Expr{value}, pos)
+		}
 	case vec.Timestamp, vec.TimestampTZ, vec.Time, vec.TimeTZ, vec.Interval:
 		if len(n.Args) == 1 && n.Args[0] < 6 && len(n.Dims) == 0 {
 			return x.scalar("round_seconds", []Expr{value, length(n.Args[0])}, pos)

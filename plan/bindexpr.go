@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemarkdb/tidemark/extension"
+	"github.com/tidemarkdb/tidemark/function"
 	"github.com/tidemarkdb/tidemark/sql"
 	"github.com/tidemarkdb/tidemark/sqlerr"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -203,7 +204,20 @@ func (x *exprBinder) binary(e *sql.Binary) Expr {
 	if op, ok := compareSymbols[e.Op]; ok {
 		return x.compareExprs(op, e.Left, e.Right, e.Pos)
 	}
-	return x.scalar(e.Op, []Expr{x.expr(e.Left), x.expr(e.Right)}, e.Pos)
+	l, r := x.expr(e.Left), x.expr(e.Right)
+	if e.Op == "||" {
+		l, r = x.textBeside(l, r), x.textBeside(r, l)
+	}
+	return x.scalar(e.Op, []Expr{l, r}, e.Pos)
+}
+
+// textBeside makes TEXT of an untyped literal that || joins to JSON, unless it is an object or array to unite with it.
+func (x *exprBinder) textBeside(e, other Expr) Expr {
+	c, ok := e.(*Const)
+	if ok && unknown(e) && !unknown(other) && other.Type().ID == vec.JSON && !c.Value.Null && !function.IsJSONContainer(c.Value.S) {
+		return x.b.settle(e)
+	}
+	return e
 }
 
 func (x *exprBinder) unary(e *sql.Unary) Expr {
