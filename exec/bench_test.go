@@ -89,6 +89,10 @@ func lineitem() benchDB {
 		randomInts(lineRows/4, vec.Int64Type, func(i int) int64 { return int64(i) }),
 		randomInts(lineRows/4, vec.Int64Type, func(int) int64 { return rng.Int64N(100_000) }),
 		words(lineRows/4, []string{"1-URGENT", "2-HIGH", "3-MEDIUM"}, rng).Flatten())
+	db.addCols("lots", vec.Schema{column("t_orderkey", vec.Int64Type), column("t_discount", money), column("t_cost", money)},
+		randomInts(lineRows/4, vec.Int64Type, func(i int) int64 { return int64(i) }),
+		randomInts(lineRows/4, money, func(int) int64 { return rng.Int64N(11) }),
+		randomInts(lineRows/4, money, func(int) int64 { return rng.Int64N(1000) }))
 	return benchDB{db}
 }
 
@@ -104,6 +108,8 @@ func BenchmarkQueries(b *testing.B) {
 		{"Group1MRandom", "select count(*) from (select l_big, sum(l_quantity), count(*) from lineitem group by l_big) x"},
 		{"Group2Keys", "select count(*) from (select l_shipdate, l_discount, sum(l_quantity) from lineitem group by l_shipdate, l_discount) x"},
 		{"JoinUnique", "select sum(o_custkey), count(*) from lineitem join orders on l_orderkey = o_orderkey where o_custkey < 50000"},
+		{"JoinFew", "select sum(l_tax * o_custkey) from lineitem join orders on l_orderkey = o_orderkey where o_custkey < 2000"},
+		{"JoinTwoKeys", "select sum(t_cost), count(*) from lineitem join lots on l_orderkey = t_orderkey and l_discount = t_discount"},
 		{"JoinGroup", "select o_priority, sum(l_extendedprice) from lineitem join orders on l_orderkey = o_orderkey group by o_priority"},
 		{"SortLimit", "select l_orderkey, l_extendedprice from lineitem order by l_extendedprice desc limit 100"},
 		{"SortAll", "select l_orderkey, l_extendedprice from lineitem order by l_extendedprice"},
@@ -112,12 +118,14 @@ func BenchmarkQueries(b *testing.B) {
 		b.Run(q.name, func(b *testing.B) {
 			root := db.plan(b, q.sql)
 			b.ReportAllocs()
+			before := cpuNanos(b)
 			for b.Loop() {
 				env := db.env(2)
 				env.Storage = db
 				drainAll(b, root, env)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/lineRows, "ns/row")
+			b.ReportMetric(float64(cpuNanos(b)-before)/float64(b.N)/lineRows, "cpu-ns/row")
 		})
 	}
 }

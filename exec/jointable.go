@@ -16,7 +16,7 @@ import (
 //	rows    | 7 | 1 | 0 | 4 | 9 | ...  row numbers, bucket by bucket
 //	keys    | k | k | k | k | k | ...  the key, or the hash of several, of each
 //
-// A key of one integer column whose values lie close together is its own bucket; then keys is nil. Where, besides, no
+// A key of one integer, which several integer columns may be packed into, whose values lie close together is its own bucket; then keys is nil. Where, besides, no
 // two rows share a key, direct holds row + 1 by bucket and the rest is nil.
 type joinTable struct {
 	cols    []*vec.Vector // columns, then computed keys: flat, or strings over a dictionary that lasts
@@ -29,7 +29,8 @@ type joinTable struct {
 	span    uint64
 	shift   uint
 	dense   bool // buckets are keys
-	ints    bool // one integer key: keys need no second look
+	ints    bool // one integer key, or several in one: keys need no second look
+	packed  *packedJoinKeys
 	unique  bool // no two rows share a key
 	equal   []function.RowEqual
 	ranges  *rangeIndex // where there are no keys, if there is something to look up by
@@ -133,7 +134,7 @@ func (t *joinTable) index(q *query, keys []*vec.Vector, nullSafe []bool, valid v
 	buckets := make([]uint32, t.n)
 	var full []int64
 	size := 1
-	if vals, ok := integerKey(keys, nullSafe, t.n); ok {
+	if vals, ok := t.integerKey(keys, nullSafe, valid); ok {
 		t.ints = true
 		size = t.intBuckets(vals, valid, buckets)
 		if !t.dense {
@@ -164,24 +165,6 @@ func (t *joinTable) hashSize() int {
 	size := 1 << bits.Len(uint(max(t.n, 2)-1))
 	t.shift = uint(64 - bits.TrailingZeros(uint(size)))
 	return size
-}
-
-// integerKey returns the values of the only key when it is an integer that NULL does not match.
-func integerKey(keys []*vec.Vector, nullSafe []bool, n int) ([]int64, bool) {
-	if len(keys) != 1 || nullSafe[0] {
-		return nil, false
-	}
-	switch keys[0].Type.Phys() {
-	case vec.PhysInt16, vec.PhysInt32, vec.PhysInt64:
-	default:
-		return nil, false
-	}
-	if keys[0].Type.Phys() == vec.PhysInt64 && keys[0].Form == vec.Flat {
-		return vec.Cast[int64](keys[0].Data)[:n:n], true
-	}
-	out := make([]int64, n)
-	widenInts(out, keys[0], n)
-	return out, true
 }
 
 // intBuckets writes the bucket of each integer and returns how many buckets there are.

@@ -15,6 +15,7 @@ type prober struct {
 	prog    *program
 	keys    []*vec.Vector
 	ints    []int64
+	wide    []int64
 	hash    []uint64
 	valid   vec.Bitmap
 	cond    *pairCondition

@@ -60,8 +60,13 @@ func (p *prober) lookup() []int32 {
 	return found
 }
 
-// intKeys returns the only key's values as 64-bit integers.
+// intKeys returns the keys as 64-bit integers, as the table has them.
 func (p *prober) intKeys() []int64 {
+	if p.t.packed != nil {
+		p.ints, p.wide = resize(p.ints, p.n), resize(p.wide, p.n)
+		p.t.packed.pack(p.keys, p.ints, p.wide)
+		return p.ints
+	}
 	k := p.keys[0]
 	if k.Form == vec.Flat && k.Type.Phys() == vec.PhysInt64 {
 		return vec.Cast[int64](k.Data)[:p.n]
@@ -71,51 +76,70 @@ func (p *prober) intKeys() []int64 {
 	return p.ints
 }
 
+// sparse is from how many rows of a batch for one that has a match on the others are not worth being passed on with it.
+const sparse = 4
+
 // emitAligned passes on the probe batch with the build side's columns beside it. found is by probe row.
 func (p *prober) emitAligned(found []int32) error {
-	sel := p.sel[:0]
-	inner := p.j.keep == probeInner
-	index := make([]int32, p.b.N)
-	var valid vec.Bitmap
-	if !inner {
-		valid = vec.NewBitmap(p.b.N)
-	}
+	n, k := p.b.N, 0
+	p.sel, p.right = resize(p.sel, len(found)), resize(p.right, len(found))
 	for i, r := range found {
 		row := int32(i)
 		if p.rows != nil {
 			row = p.rows[i]
 		}
-		if r >= 0 {
-			index[row] = r
-			if valid != nil {
-				valid.Set(int(row))
-			}
-			sel = append(sel, row)
+		p.sel[k], p.right[k] = row, r
+		k += b2i(r >= 0)
+	}
+	p.sel, p.right = p.sel[:k], p.right[:k]
+	inner := p.j.keep == probeInner
+	switch {
+	case inner && k == 0:
+		return nil
+	case inner && k*sparse <= n:
+		return p.emitSparse()
+	}
+	index := make([]int32, n)
+	var valid vec.Bitmap
+	if !inner {
+		valid = vec.NewBitmap(n)
+	}
+	for i, row := range p.sel {
+		index[row] = p.right[i]
+		if valid != nil {
+			valid.Set(int(row))
 		}
 	}
-	p.sel = sel
-	p.out = vec.Batch{N: p.b.N, Sel: p.b.Sel}
-	if inner {
-		if len(sel) == 0 {
-			return nil
-		}
-		if len(sel) < p.b.N {
-			p.out.Sel = sel
-		}
+	p.out = vec.Batch{N: n, Sel: p.b.Sel}
+	if inner && k < n {
+		p.out.Sel = p.sel
 	}
+	p.out.Cols = p.sides(p.b.Cols, p.buildRows(index, valid))
+	return p.next.consume(&p.out)
+}
+
+// emitSparse passes on the rows of the probe batch that have a match, without the others.
+func (p *prober) emitSparse() error {
+	probe := make([]*vec.Vector, p.j.probeWidth)
+	for i, c := range p.b.Cols {
+		probe[i] = p.pick[i].gather(c, p.sel)
+	}
+	p.out = vec.Batch{N: len(p.sel), Cols: p.sides(probe, p.buildRows(p.right, nil))}
+	return p.next.consume(&p.out)
+}
+
+// buildRows returns the build side's columns for rows of the table, as dictionaries that share index.
+func (p *prober) buildRows(index []int32, valid vec.Bitmap) []*vec.Vector {
 	build := make([]*vec.Vector, p.j.buildWidth)
 	for i := range build {
-		c := p.t.cols[i]
-		if p.t.n == 0 {
-			build[i] = vec.NullOf(c.Type, p.b.N)
-			continue
-		}
-		if c.Form == vec.Dictionary {
+		switch c := p.t.cols[i]; {
+		case p.t.n == 0:
+			build[i] = vec.NullOf(c.Type, len(index))
+		case c.Form == vec.Dictionary:
 			build[i] = vec.DictionaryOf(c, index, valid)
-			continue
+		default:
+			build[i] = &vec.Vector{Type: c.Type, Form: vec.Dictionary, N: len(index), Index: index, Dict: c, Valid: valid}
 		}
-		build[i] = &vec.Vector{Type: c.Type, Form: vec.Dictionary, N: p.b.N, Index: index, Dict: c, Valid: valid}
 	}
-	p.out.Cols = p.sides(p.b.Cols, build)
-	return p.next.consume(&p.out)
+	return build
 }

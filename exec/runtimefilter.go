@@ -26,6 +26,7 @@ type runtimeFilter struct {
 const (
 	maxFewKeys      = 64
 	maxSetBits      = 1 << 27 // 16 MiB
+	maxBitsPerKey   = 512     // beyond that a Bloom filter is so much smaller that it wins although it scatters sorted keys
 	smallSetBits    = 1 << 20 // 128 KiB: stays in the cache, whatever it holds
 	filterTrialRows = 1 << 16 // rows after which a filter that drops little is given up
 )
@@ -139,7 +140,7 @@ func (f *runtimeFilter) fill(keys *vec.Vector) {
 		sortValues(f.few)
 		f.few = slices.CompactFunc(f.few, func(a, b vec.Value) bool { return a.I == b.I })
 	}
-	if span := uint64(f.high) - uint64(f.low); span < smallSetBits || span < maxSetBits && span/128 <= uint64(len(vals)) {
+	if span := uint64(f.high) - uint64(f.low); span < smallSetBits || span < maxSetBits && span/maxBitsPerKey <= uint64(len(vals)) {
 		f.set = vec.NewBitmap(int(span) + 1)
 		for _, x := range vals {
 			f.set.Set(int(uint64(x) - uint64(f.low)))
