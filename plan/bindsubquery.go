@@ -42,16 +42,19 @@ func (x *exprBinder) quantified(e *sql.Quantified) Expr {
 	if e.Query != nil && isCompare {
 		return x.quantifiedQuery(kind, op, e.Op, e.Left, e.Query, false, e.Pos)
 	}
-	if e.Array == nil {
-		failHint(e.Pos, sqlerr.FeatureNotSupported, "use EXISTS with the condition inside", "%s ANY over a query is not supported", e.Op)
+	if e.Query != nil {
+		r := x.oneColumn(e.Query, e.Pos)
+		return x.anyLike(kind, e.Op, x.expr(e.Left), refTo(r.cols()[0]), r.node, e.Pos)
 	}
 	arg, list := x.expr(e.Left), x.expr(e.Array)
 	elems, known := x.b.elements(list, arg.Type())
 	if !known {
+		elem, rows := x.elementRows(arg, list, e.Pos)
 		if !isCompare {
-			failHint(e.Pos, sqlerr.FeatureNotSupported, "write the patterns as ARRAY[...]", "%s ANY over a computed array is not supported", e.Op)
+			return x.anyLike(kind, e.Op, arg, elem, rows, e.Pos)
 		}
-		return x.quantifiedArray(kind, op, arg, list, e.Pos)
+		l, r := x.pair(op, arg, elem, e.Pos)
+		return x.anyOrAll(kind, op, []Expr{l}, []Expr{r}, rows, false)
 	}
 	if isCompare && op == Eq && kind == Any {
 		if in, ok := x.inConstants(arg, elems, e.Pos); ok {
@@ -63,12 +66,7 @@ func (x *exprBinder) quantified(e *sql.Quantified) Expr {
 		if isCompare {
 			parts = append(parts, x.compare(op, arg, el, e.Pos))
 		} else {
-			symbol := quantifiedLike[e.Op]
-			not := symbol == "!~~" || symbol == "!~~*"
-			if not {
-				symbol = symbol[1:]
-			}
-			parts = append(parts, negateIf(not, x.scalar(symbol, []Expr{arg, el}, e.Pos)))
+			parts = append(parts, x.matches(e.Op, arg, el, e.Pos))
 		}
 	}
 	if kind == All {
@@ -117,9 +115,9 @@ func (b *binder) elements(list Expr, elem vec.Type) ([]Expr, bool) {
 	return nil, false
 }
 
-// quantifiedArray compares with the rows that unnest(array) makes. For an array that is NULL that is one NULL, with
-// which every comparison is NULL, not no row at all.
-func (x *exprBinder) quantifiedArray(kind SubqueryKind, op CompareOp, arg, list Expr, pos int) Expr {
+// elementRows is a query of the elements of a computed array that arg is compared with. For an array that is NULL that
+// is one NULL, with which every comparison is NULL, not no row at all.
+func (x *exprBinder) elementRows(arg, list Expr, pos int) (elem Expr, rows Node) {
 	if unknown(list) {
 		t := arg.Type()
 		if t.ID == vec.Null {
@@ -137,10 +135,24 @@ func (x *exprBinder) quantifiedArray(kind SubqueryKind, op CompareOp, arg, list 
 	if bound.Expand == nil {
 		panic(internalf("unnest does not expand rows"))
 	}
-	elem := x.b.newCol("unnest", *list.Type().Elem, true)
-	plan := &Expand{Input: oneRow(), Name: "unnest", Bound: *bound.Expand, Args: []Expr{list}, Columns: []Col{elem}}
-	l, r := x.pair(op, arg, refTo(elem), pos)
-	return x.anyOrAll(kind, op, []Expr{l}, []Expr{r}, plan, false)
+	col := x.b.newCol("unnest", *list.Type().Elem, true)
+	return refTo(col), &Expand{Input: oneRow(), Name: "unnest", Bound: *bound.Expand, Args: []Expr{list}, Columns: []Col{col}}
+}
+
+// matches binds arg [NOT] LIKE pattern and its kin, by the name that the parser gives the operator.
+func (x *exprBinder) matches(op string, arg, pattern Expr, pos int) Expr {
+	symbol := quantifiedLike[op]
+	not := symbol == "!~~" || symbol == "!~~*"
+	if not {
+		symbol = symbol[1:]
+	}
+	return negateIf(not, x.scalar(symbol, []Expr{arg, pattern}, pos))
+}
+
+// anyLike is whether arg matches a pattern of a query, or all: the matching is part of the query.
+func (x *exprBinder) anyLike(kind SubqueryKind, op string, arg, pattern Expr, rows Node, pos int) Expr {
+	yes := &Const{Value: vec.BoolValue(true)}
+	return x.anyOrAll(kind, Eq, []Expr{yes}, []Expr{x.matches(op, arg, pattern, pos)}, rows, false)
 }
 
 // quantifiedQuery binds operand op ANY|ALL (query); the operand may be a row.
