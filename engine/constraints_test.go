@@ -30,7 +30,7 @@ func TestConstraintsAreKept(t *testing.T) {
 	refuses(t, s, "INSERT INTO c (m) VALUES (0)", sqlerr.CheckViolation, `"c_n_check"`)
 	refuses(t, s, "INSERT INTO c (p) VALUES (9)", sqlerr.ForeignKeyViolation, `not present in table "parents"`)
 	expect(t, s, "SELECT constraint_name, constraint_type FROM information_schema.table_constraints ORDER BY table_name, 1",
-		"c_code_fkey|FOREIGN KEY", "c_n_check|CHECK", "c_p_fkey|FOREIGN KEY", "codes|UNIQUE", "p_pkey|PRIMARY KEY")
+		"c_code_fkey|FOREIGN KEY", "c_n_check|CHECK", "c_p_fkey|FOREIGN KEY", "codes|UNIQUE", "p_pkey|PRIMARY KEY", "parents_id_not_null|CHECK")
 	rows(t, s, "DROP TABLE parents CASCADE; INSERT INTO c (p) VALUES (9); DROP INDEX low, plain")
 	refuses(t, s, "DROP INDEX low", sqlerr.UndefinedObject, `index "low" does not exist`)
 	rows(t, s, "INSERT INTO c (code, m) VALUES ('b', 8)")

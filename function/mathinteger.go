@@ -14,6 +14,7 @@ func integerFunctions() []*extension.ScalarFunc {
 	return []*extension.ScalarFunc{
 		immutable(def("mod", "Remainder, with the sign of the dividend", ex("mod(9, 4)", "1")), modAll()...),
 		immutable(def("div", "Whole quotient, truncated toward zero", ex("div(9, 4)", "2")),
+			on(signature(int2, int2), int2, divInts[int16](int2)),
 			on(signature(int4, int4), int4, divInts[int32](int4)),
 			on(signature(int8, int8), int8, divInts[int64](int8)),
 			decimalOp(func(a, b vec.Type) vec.Type { return vec.DecimalType(vec.MaxPrecision, 0) }, quotients)),

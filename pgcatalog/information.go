@@ -84,6 +84,23 @@ func fillTableConstraints(v *View, add func(values ...any)) {
 		add(Database, k.of.schema, k.Name, Database, k.of.schema, k.of.name, constraintTypes[k.Kind], "NO", "NO",
 			yesNo(k.of.table.Kind != catalog.CDC), distinct, orNull(k.Expr))
 	}
+	v.notNulls(func(c *class, name, clause string) {
+		add(Database, c.schema, name, Database, c.schema, c.name, "CHECK", "NO", "NO", "YES", nil, clause)
+	})
+}
+
+// notNulls calls f for each column that takes no NULL: the standard counts that as a CHECK.
+func (v *View) notNulls(f func(c *class, name, clause string)) {
+	for _, c := range v.all() {
+		if c.table == nil {
+			continue
+		}
+		for _, column := range c.table.Columns {
+			if !column.Nullable {
+				f(c, c.name+"_"+column.Name+"_not_null", column.Name+" IS NOT NULL")
+			}
+		}
+	}
 }
 
 func fillKeyColumns(v *View, add func(values ...any)) {
@@ -153,6 +170,7 @@ func fillChecks(v *View, add func(values ...any)) {
 			add(Database, k.of.schema, k.Name, "(("+k.Expr+"))")
 		}
 	}
+	v.notNulls(func(c *class, name, clause string) { add(Database, c.schema, name, clause) })
 }
 
 // specificName tells the overloads of a routine apart.

@@ -79,6 +79,7 @@ func (l *lexer) quotedBody(body int, quote byte, escapes bool) (word string, end
 	return "", 0, false
 }
 
+// continuation finds the next part of a literal that goes on in another line, behind white space and -- comments.
 func (l *lexer) continuation(end int) (body int, ok bool) {
 	lineBreak := false
 	for i := end; i < len(l.text); i++ {
@@ -86,6 +87,15 @@ func (l *lexer) continuation(end int) (body int, ok bool) {
 		case '\n', '\r':
 			lineBreak = true
 		case ' ', '\t', '\f', '\v':
+		case '-':
+			if l.at(i+1) != '-' {
+				return 0, false
+			}
+			length := strings.IndexByte(l.text[i:], '\n')
+			if length < 0 {
+				return 0, false
+			}
+			i, lineBreak = i+length, true
 		case '\'':
 			return i + 1, lineBreak
 		default:

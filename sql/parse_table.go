@@ -305,7 +305,7 @@ func (p *parser) aliasName(as bool) Ident {
 
 // atTableAlias reports whether a table alias without AS is at hand, and not a word of the grammar behind a table.
 func (p *parser) atTableAlias() bool {
-	if !p.atBareAlias() {
+	if t := p.tok(); !p.atBareAlias() && !(t.kind == tokenWord && wordClasses[t.word] == needsAs && t.word != "escape") {
 		return false
 	}
 	switch t := p.tok(); {

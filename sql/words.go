@@ -22,7 +22,7 @@ var wordClasses = classify(map[wordClass]string{
 		where window with`,
 	funcWord: `collation cross full ilike inner is isnull join left like natural notnull outer overlaps right similar
 		tablesample verbose`,
-	needsAs: `filter over within without varying precision escape`,
+	needsAs: `char character day filter hour minute month over precision second varying within without year escape`,
 	statement: `abort alter analyze begin call checkpoint comment commit copy deallocate delete describe discard drop
 		execute explain insert load merge prepare release reset rollback savepoint set show start truncate update use
 		vacuum values`,

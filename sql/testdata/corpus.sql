@@ -30,7 +30,7 @@ SELECT ARRAY[1, 2], [1, [2]], ARRAY[]::int[], a[1], a[1:2], a[:2], a[1:], a[:], 
 SELECT count(*), count(DISTINCT a), sum(a) FILTER (WHERE b > 1), string_agg(a, ',' ORDER BY b DESC, c), percentile_cont(0.5) WITHIN GROUP (ORDER BY a), f(a => 1, b := 2), f(VARIADIC arr), s.f(1), overlaps(a, b)
 SELECT row_number() OVER (), sum(a) OVER w, sum(a) OVER (w ORDER BY b), lag(a IGNORE NULLS) OVER (PARTITION BY b, c ORDER BY d) FROM t WINDOW w AS (PARTITION BY a), v AS (w ROWS UNBOUNDED PRECEDING)
 SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW), sum(a) OVER (ORDER BY b RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW EXCLUDE TIES), sum(a) OVER (ORDER BY b GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE GROUP)
-SELECT (a, b) OVERLAPS (c, d), x year, y AS select, z "Quoted", t.*, s.t.a FROM t
+SELECT (a, b) OVERLAPS (c, d), x yr, y AS select, z "Quoted", t.*, s.t.a FROM t
 SELECT * EXCLUDE (a, b) REPLACE (c + 1 AS c) RENAME (d AS e), t.* EXCEPT (a), * EXCLUDE z FROM t
 SELECT a, b, FROM t,
 FROM t
