@@ -79,11 +79,12 @@ type binder struct {
 	eval      *extension.Eval
 	ids       *ids
 	params    []vec.Type
-	positions map[*ColumnRef]int // where a reference was written, for messages about grouping
-	wholeRows map[Expr][]Expr    // rows of relations and their columns: IS NULL asks of each of these
-	rowNames  map[string]bool    // names that the statement has where a whole row may stand, in any query
-	selects   int                // how many SELECTs being bound lie around each other
-	views     []*View            // being expanded, outermost first
+	positions map[*ColumnRef]int    // where a reference was written, for messages about grouping
+	written   map[Node]writtenQuery // what the plan of a subquery was bound from
+	wholeRows map[Expr][]Expr       // rows of relations and their columns: IS NULL asks of each of these
+	rowNames  map[string]bool       // names that the statement has where a whole row may stand, in any query
+	selects   int                   // how many SELECTs being bound lie around each other
+	views     []*View               // being expanded, outermost first
 	ctes      *cteScope
 	stars     func(*sql.Star, []sql.SelectItem) // [Options.Stars], or nil
 	targets   []vec.Type                        // of an INSERT, for untyped literals of the outermost select list; whoever binds that takes them
@@ -98,7 +99,8 @@ func (b *binder) takeTargets() []vec.Type {
 
 func newBinder(ctx context.Context, cat Catalog, opts Options) *binder {
 	b := &binder{ctx: ctx, cat: cat, functions: cat.Functions(), ids: &ids{}, stars: opts.Stars,
-		params: append([]vec.Type(nil), opts.Params...), positions: map[*ColumnRef]int{}, wholeRows: map[Expr][]Expr{}, rowNames: map[string]bool{}}
+		params: append([]vec.Type(nil), opts.Params...), positions: map[*ColumnRef]int{}, written: map[Node]writtenQuery{},
+		wholeRows: map[Expr][]Expr{}, rowNames: map[string]bool{}}
 	if tb := cat.Bind(); tb != nil && tb.Eval != nil {
 		b.eval = tb.Eval
 	} else {

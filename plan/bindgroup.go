@@ -159,7 +159,7 @@ func (g *grouper) add(e Expr, pos int) int {
 			"aggregate functions are not allowed in GROUP BY")
 	}
 	for i, have := range g.groups {
-		if equalExpr(have, e) {
+		if g.s.b.sameExpr(have, e) {
 			return i
 		}
 	}
@@ -224,6 +224,11 @@ func (s *selectBinder) group() {
 	for i := range s.block.expands {
 		s.block.expands[i].args = mapList(s.block.expands[i].args, within)
 	}
+	for _, a := range s.block.aggs {
+		if a.Bound.Func.OrderedSet && len(a.OrderBy) > 0 { // what comes before is one value a group
+			mapList(a.Args[:len(a.Args)-len(a.OrderBy)], rewrite)
+		}
+	}
 	agg := &Aggregate{Input: s.node, Groups: g.groups, GroupCols: g.cols, Aggregates: s.block.aggs, Sets: g.sets, Grouping: g.mask}
 	nulls := nullsOf(s.node)
 	for i := range agg.GroupCols {
@@ -253,7 +258,7 @@ func (g *grouper) replace(e Expr) Expr {
 
 func (g *grouper) replaceWhole(e Expr) Expr {
 	for i, have := range g.groups {
-		if equalExpr(have, e) {
+		if g.s.b.sameExpr(have, e) {
 			return refTo(g.cols[i])
 		}
 	}
@@ -337,7 +342,7 @@ func (g *grouper) groupingValues() map[ColID]Expr {
 	for _, p := range g.s.block.groupings {
 		places := make([]int, len(p.args))
 		for i, a := range p.args {
-			places[i] = slices.IndexFunc(g.groups, func(have Expr) bool { return equalExpr(have, a) })
+			places[i] = slices.IndexFunc(g.groups, func(have Expr) bool { return g.s.b.sameExpr(have, a) })
 			if places[i] < 0 {
 				fail(p.pos, sqlerr.Grouping, "arguments to GROUPING must be grouping expressions of the associated query level")
 			}

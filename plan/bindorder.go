@@ -57,7 +57,7 @@ func (s *selectBinder) outputNamed(name string, pos int) Expr {
 		if item.name != name {
 			continue
 		}
-		if hit != nil && !equalExpr(hit, item.expr) {
+		if hit != nil && !s.b.sameExpr(hit, item.expr) {
 			fail(pos, sqlerr.AmbiguousColumn, "ORDER BY %q is ambiguous", name)
 		}
 		hit = item.expr

@@ -308,7 +308,7 @@ func (s *selectBinder) outputKeys(p *Project) []SortKey {
 }
 
 func (s *selectBinder) outputColumn(p *Project, e Expr, refusal string) Expr {
-	if at := slices.IndexFunc(p.Exprs, func(o Expr) bool { return equalExpr(o, e) }); at >= 0 {
+	if at := slices.IndexFunc(p.Exprs, func(o Expr) bool { return s.b.sameExpr(o, e) }); at >= 0 {
 		return refTo(p.Columns[at])
 	}
 	if s.sel.Distinct && len(s.distOn) == 0 {
@@ -341,7 +341,7 @@ func (s *selectBinder) distinctOn(p *Project, keys []SortKey) Node {
 		n.Keys = append(n.Keys, s.outputColumn(p, s.b.settle(e), ""))
 	}
 	for i := range min(len(keys), len(n.Keys)) {
-		if !slices.ContainsFunc(n.Keys, func(e Expr) bool { return equalExpr(e, keys[i].Expr) }) {
+		if !slices.ContainsFunc(n.Keys, func(e Expr) bool { return s.b.sameExpr(e, keys[i].Expr) }) {
 			failHint(s.sel.Pos, sqlerr.InvalidColumnReference, "begin ORDER BY with the expressions of DISTINCT ON",
 				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}

@@ -15,7 +15,38 @@ func (x *exprBinder) subquery(q sql.QueryExpr) result {
 	r := x.b.query(q, x.scope)
 	node, _ := x.b.settleUnknown(r)
 	r.node = node
+	x.b.written[node] = writtenQuery{q, x.scope}
 	return r
+}
+
+// writtenQuery is what a subquery was bound from.
+type writtenQuery struct {
+	query sql.QueryExpr
+	scope *scope
+}
+
+// sameExpr is equalExpr while a query is bound: two subqueries are the same besides when they were written alike in
+// one scope, so that one of the select list is found among the groups.
+func (b *binder) sameExpr(x, y Expr) bool {
+	return equalBy(x, y, func(x, y *Subquery) bool {
+		if x == y {
+			return true
+		}
+		p, known := b.written[x.Plan]
+		q, alsoKnown := b.written[y.Plan]
+		return known && alsoKnown && x.Kind == y.Kind && x.Op == y.Op && x.Negate == y.Negate && p.scope == q.scope &&
+			sql.Text(p.query) == sql.Text(q.query) && !volatileNode(x.Plan)
+	})
+}
+
+// volatileNode reports whether anything in n may give another value each time it is computed.
+func volatileNode(n Node) bool {
+	found := false
+	walkNode(n, func(n Node) bool {
+		visitExprs(n, func(e Expr) { found = found || isVolatile(e) })
+		return !found
+	})
+	return found
 }
 
 func (x *exprBinder) oneColumn(q sql.QueryExpr, pos int) result {
@@ -191,6 +222,9 @@ func (x *exprBinder) anyOrAll(kind SubqueryKind, op CompareOp, args, values []Ex
 		p.Exprs = append(p.Exprs, v)
 	}
 	if !plain || len(plan.Cols()) != len(values) {
+		if from, ok := x.b.written[plan]; ok {
+			x.b.written[p] = from
+		}
 		plan = p
 	}
 	return &Subquery{Kind: kind, Plan: plan, Args: args, Op: op, Negate: not, T: vec.BoolType}

@@ -106,16 +106,25 @@ func (b *binder) recursiveUnion(c *sql.CTE, set *sql.SetOp, entry *cteEntry, out
 		col.Nullable = true
 		entry.cols = append(entry.cols, col)
 	}
-	saved := b.ctes
-	b.ctes = &cteScope{parent: saved, entry: entry}
-	step := b.query(set.Right, outer)
-	b.ctes = saved
+	bindStep := func() result {
+		saved := b.ctes
+		b.ctes = &cteScope{parent: saved, entry: entry}
+		defer func() { b.ctes = saved }()
+		return b.query(set.Right, outer)
+	}
+	step := bindStep()
 	if len(step.cols()) != len(cols) {
 		fail(set.Pos, sqlerr.SyntaxError, "each UNION query must have the same number of columns")
 	}
-	types := make([]vec.Type, len(cols))
+	types, wider := recursiveTypes(cols, step.cols())
+	if wider {
+		base = b.coerceColumns(base, types, set.Pos)
+		for i := range entry.cols {
+			entry.cols[i].Type = types[i]
+		}
+		step = bindStep()
+	}
 	for i, sc := range step.cols() {
-		types[i] = cols[i].Type
 		if sc.Type.ID == vec.Null || extension.ImplicitCast(sc.Type, types[i]) {
 			continue
 		}
@@ -130,6 +139,26 @@ func (b *binder) recursiveUnion(c *sql.CTE, set *sql.SetOp, entry *cteEntry, out
 	entry.id, entry.cols = b.ids.nextCTE(), out.Columns
 	return out
 }
+
+// recursiveTypes are the types of the columns of a recursive table expression: those of its base. A NUMERIC of which
+// the step makes a larger one has room for what the steps after it make, which nothing bounds.
+func recursiveTypes(base, step []Col) (types []vec.Type, wider bool) {
+	for i, c := range base {
+		t, s := c.Type, step[i].Type
+		if t.ID == vec.Decimal && s.ID == vec.Decimal && (s.Precision > t.Precision || s.Scale > t.Scale) {
+			scale := t.Scale
+			if s.Scale > scale {
+				scale = max(s.Scale, recursiveScale)
+			}
+			t, wider = vec.DecimalType(vec.MaxPrecision, int(scale)), true
+		}
+		types = append(types, t)
+	}
+	return types, wider
+}
+
+// recursiveScale is the scale of a NUMERIC whose fraction grows from step to step, that of a quotient.
+const recursiveScale = 16
 
 // mentions reports whether a table of that bare name is read anywhere in q.
 func mentions(q sql.QueryExpr, name string) bool {

@@ -9,13 +9,26 @@ import (
 
 // equalExpr reports whether a and b compute the same value in every row: same shape, same columns, no volatile call.
 func equalExpr(a, b Expr) bool {
+	return equalBy(a, b, func(a, b *Subquery) bool { return a == b })
+}
+
+// equalBy is equalExpr with a say of its own about subqueries, whose arguments are compared besides.
+func equalBy(a, b Expr, sameQuery func(a, b *Subquery) bool) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	if !a.Type().Equal(b.Type()) || !sameOperator(a, b) {
+	if !a.Type().Equal(b.Type()) {
 		return false
 	}
-	return slices.EqualFunc(a.Children(), b.Children(), equalExpr)
+	if s, ok := a.(*Subquery); ok {
+		o, ok := b.(*Subquery)
+		if !ok || !sameQuery(s, o) {
+			return false
+		}
+	} else if !sameOperator(a, b) {
+		return false
+	}
+	return slices.EqualFunc(a.Children(), b.Children(), func(a, b Expr) bool { return equalBy(a, b, sameQuery) })
 }
 
 func sameOperator(a, b Expr) bool {
@@ -72,8 +85,6 @@ func sameOperator(a, b Expr) bool {
 	case *Field:
 		b, ok := b.(*Field)
 		return ok && a.Index == b.Index
-	case *Subquery:
-		return a == b
 	}
 	return false
 }
