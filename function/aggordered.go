@@ -3,6 +3,7 @@ package function
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/tidemarkdb/tidemark/extension"
 	"github.com/tidemarkdb/tidemark/vec"
@@ -107,11 +108,8 @@ func bindPercentile(args []extension.Argument, result vec.Type, values int, at a
 		return out
 	}
 	return result, types(vec.ArrayType(value), direct.Type), func() extension.Accumulator {
-		a := &sorted{gathered: newGathered(value, nil), result: result, f: f, values: values, direct: 1 - values, directType: direct.Type}
-		if direct.Const != nil {
-			a.given = []vec.Value{*direct.Const}
-		}
-		return a
+		return &sorted{gathered: newGathered(value, nil), result: result, f: f, values: values, direct: 1 - values, directType: direct.Type,
+			constant: direct.Const}
 	}, nil
 }
 
@@ -124,19 +122,48 @@ type sorted struct {
 	values     int
 	direct     int // place of the direct argument, -1 for none
 	directType vec.Type
-	given      []vec.Value // the direct argument once known
+	constant   *vec.Value   // the direct argument where it is the same for all groups
+	given      []*vec.Value // by group otherwise, nil before the group's first row
+}
+
+func (a *sorted) Grow(n int) {
+	a.gathered.Grow(n)
+	if a.direct >= 0 && a.constant == nil && n > len(a.given) {
+		a.given = append(a.given, make([]*vec.Value, n-len(a.given))...)
+	}
+}
+
+func (a *sorted) MemoryBytes() int64 {
+	return a.gathered.MemoryBytes() + int64(cap(a.given))*int64(unsafe.Sizeof(vec.Value{}))
 }
 
 func (a *sorted) Update(groups []uint32, args []*vec.Vector, n int) error {
-	if a.direct >= 0 && a.given == nil && n > 0 {
-		if err := a.take(args[a.direct].Value(0)); err != nil {
-			return err
-		}
+	if err := a.take(groups, args, a.direct, n); err != nil {
+		return err
 	}
 	return a.gathered.Update(groups, args[a.values:a.values+1], n)
 }
 
-func (a *sorted) take(v vec.Value) error {
+// take keeps the direct argument, column at of cols, of groups that have none yet.
+func (a *sorted) take(groups []uint32, cols []*vec.Vector, at, n int) error {
+	if len(a.given) == 0 {
+		return nil
+	}
+	for i := range n {
+		g := group(groups, i)
+		if a.given[g] != nil || cols[at].IsNull(i) {
+			continue
+		}
+		v := cols[at].Value(i)
+		if err := checkFractions(v); err != nil {
+			return err
+		}
+		a.given[g] = &v
+	}
+	return nil
+}
+
+func checkFractions(v vec.Value) error {
 	fractions := v.List
 	if v.Type.ID != vec.Array {
 		fractions = []vec.Value{v}
@@ -146,47 +173,63 @@ func (a *sorted) take(v vec.Value) error {
 			return outOfUnit(f.F)
 		}
 	}
-	a.given = []vec.Value{v}
 	return nil
 }
 
 func (a *sorted) MergeState(groups []uint32, state []*vec.Vector, n int) error {
-	for i := 0; a.direct >= 0 && a.given == nil && i < n; i++ {
-		if !state[1].IsNull(i) {
-			if err := a.take(state[1].Value(i)); err != nil {
-				return err
-			}
-		}
+	if err := a.take(groups, state, 1, n); err != nil {
+		return err
 	}
 	return a.gathered.MergeState(groups, state[:1], n)
 }
 
 func (a *sorted) SaveState(from, n int) ([]*vec.Vector, error) {
 	out := []*vec.Vector{a.arrays(from, n)}
-	if a.direct >= 0 {
-		given := vec.NullValue(a.directType)
-		if a.given != nil {
-			given = a.given[0]
-		}
-		out = append(out, vec.ConstantOf(a.directType, given, n))
+	if a.direct < 0 {
+		return out, nil
 	}
-	return out, nil
+	given := vec.NewBuilder(a.directType, n)
+	for g := from; g < from+n; g++ {
+		if v := a.of(g); v != nil {
+			given.Append(*v)
+		} else {
+			given.AppendNull()
+		}
+	}
+	return append(out, given.Finish()), nil
+}
+
+// of is the direct argument of group g, nil while none is known.
+func (a *sorted) of(g int) *vec.Value {
+	if a.constant != nil {
+		return a.constant
+	}
+	return a.given[g]
 }
 
 func (a *sorted) Result(from, n int) (*vec.Vector, error) {
-	if a.given != nil {
-		if err := a.take(a.given[0]); err != nil {
+	if a.constant != nil {
+		if err := checkFractions(*a.constant); err != nil {
 			return nil, err
 		}
 	}
 	v, out := a.store.vector(), vec.NewBuilder(a.result, n)
 	order := vec.RowOrder(v)
-	for _, s := range a.at[from : from+n] {
-		if len(s.rows) == 0 || a.direct >= 0 && (a.given == nil || a.given[0].Null) {
+	for i, s := range a.at[from : from+n] {
+		var direct []vec.Value
+		if a.direct >= 0 {
+			given := a.of(from + i)
+			if given == nil || given.Null {
+				out.AppendNull()
+				continue
+			}
+			direct = []vec.Value{*given}
+		}
+		if len(s.rows) == 0 {
 			out.AppendNull()
 			continue
 		}
-		out.Append(a.f(v, inOrder(s.rows, order), a.given))
+		out.Append(a.f(v, inOrder(s.rows, order), direct))
 	}
 	return out.Finish(), nil
 }
