@@ -251,8 +251,13 @@ func releaseReferences(snapshot *catalog.Snapshot, edits []catalog.Edit, cascade
 				return nil, catalog.Referenced(t, by, by.Constraints[slices.IndexFunc(by.Constraints, refers)])
 			}
 			released[id] = true
-			out = append(out, &catalog.SetConstraints{Table: id, FromVersion: by.SchemaVersion, KeyName: by.KeyName,
-				Constraints: slices.DeleteFunc(slices.Clone(by.Constraints), refers), Indexes: by.Indexes})
+			edit := &catalog.SetConstraints{Table: id, FromVersion: by.SchemaVersion, KeyName: by.KeyName,
+				Constraints: slices.DeleteFunc(slices.Clone(by.Constraints), refers), Indexes: by.Indexes}
+			var err error
+			if snapshot, err = snapshot.Preview(edit); err != nil { // which changes the tables it referred to as well
+				return nil, err
+			}
+			out = append(out, edit)
 		}
 	}
 	return append(out, edits...), nil
