@@ -31,7 +31,11 @@ type Constraint struct {
 	References tablet.TableID `json:"references,omitempty"`
 	RefColumns []int32        `json:"ref_columns,omitempty"`
 
-	// What a foreign key does with its own rows when those that they refer to go or change their key: "" refuses that.
+	// MatchFull is MATCH FULL of a foreign key: rows have all of its columns or none.
+	MatchFull bool `json:"match_full,omitempty"`
+
+	// What a foreign key does with its own rows when those that they refer to go or change their key: "" (NO ACTION) and
+	// Restrict refuse that.
 	OnDelete string `json:"on_delete,omitempty"`
 	OnUpdate string `json:"on_update,omitempty"`
 
@@ -43,10 +47,17 @@ type Constraint struct {
 
 // The actions of a foreign key.
 const (
+	Restrict   = "restrict"
 	Cascade    = "cascade"
 	SetNull    = "set null"
 	SetDefault = "set default"
 )
+
+// ActsOnDelete reports whether a foreign key changes its rows when those that they refer to go.
+func (c Constraint) ActsOnDelete() bool { return c.OnDelete != "" && c.OnDelete != Restrict }
+
+// ActsOnUpdate reports whether a foreign key changes its rows when those that they refer to change their key.
+func (c Constraint) ActsOnUpdate() bool { return c.OnUpdate != "" && c.OnUpdate != Restrict }
 
 // Index is one index of a managed table. It lives in the table's schema. One that is not unique only keeps its name:
 // tablets have what it would be for.
@@ -211,7 +222,7 @@ func validateConstraints(d Definition) error {
 			}
 		case ForeignKey:
 			for _, action := range []string{c.OnDelete, c.OnUpdate} {
-				if !slices.Contains([]string{"", Cascade, SetNull, SetDefault}, action) {
+				if !slices.Contains([]string{"", Restrict, Cascade, SetNull, SetDefault}, action) {
 					return broken("constraint %q has the unknown action %q", c.Name, action)
 				}
 			}

@@ -73,7 +73,7 @@ func (c *changes) gone(deleted, updated bool) (tablets []tablet.ID, rows []uint3
 }
 
 // acts reports whether a foreign key changes rows by itself.
-func acts(c catalog.Constraint) bool { return c.OnDelete != "" || c.OnUpdate != "" }
+func acts(c catalog.Constraint) bool { return c.ActsOnDelete() || c.ActsOnUpdate() }
 
 // actsOn reports whether a statement changes a table to which a foreign key that acts refers.
 func (s *Session) actsOn(snapshot *catalog.Snapshot, statement sql.Statement) bool {
@@ -105,12 +105,12 @@ func (c *changes) act(ctx context.Context) error {
 		return nil
 	}
 	for _, k := range c.rules.acting {
-		if k.constraint.OnDelete != "" {
+		if k.constraint.ActsOnDelete() {
 			if err := c.actOnDelete(ctx, k); err != nil {
 				return err
 			}
 		}
-		if k.constraint.OnUpdate != "" && len(c.moved.rows) > 0 {
+		if k.constraint.ActsOnUpdate() && len(c.moved.rows) > 0 {
 			if err := c.actOnUpdate(ctx, k); err != nil {
 				return err
 			}

@@ -118,7 +118,7 @@ func (m *constraintMaker) columns(names []sql.Ident, pos int) ([]int32, error) {
 // foreignKey finds what REFERENCES names: a key of the other table.
 func (m *constraintMaker) foreignKey(c catalog.Constraint, k sql.Constraint) (catalog.Constraint, error) {
 	var err error
-	c.OnDelete, c.OnUpdate = k.OnDelete, k.OnUpdate
+	c.MatchFull, c.OnDelete, c.OnUpdate = k.MatchFull, k.OnDelete, k.OnUpdate
 	if c.Columns, err = m.columns(k.Columns, k.Pos); err != nil {
 		return c, err
 	}

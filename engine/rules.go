@@ -110,7 +110,7 @@ func (s *Session) newRules(snapshot *catalog.Snapshot, t *catalog.Table, sets fu
 				if acts(c) {
 					r.acting = append(r.acting, childKey{child, c})
 				}
-				if c.OnDelete == "" || c.OnUpdate == "" {
+				if !c.ActsOnDelete() || !c.ActsOnUpdate() {
 					r.children = append(r.children, childKey{child, c})
 				}
 			}
@@ -273,7 +273,7 @@ func (v *verifier) parent(c catalog.Constraint) error {
 	}
 	v.names["p"] = v.session.engine.planTable(parent)
 	columns := v.table.ColumnNames(c.Columns)
-	row, err := v.first(orphanQuery("n", columns, parent.ColumnNames(c.RefColumns)))
+	row, err := v.first(orphanQuery("n", columns, parent.ColumnNames(c.RefColumns), c.MatchFull))
 	if err != nil {
 		return err
 	}
@@ -281,27 +281,39 @@ func (v *verifier) parent(c catalog.Constraint) error {
 	if row == nil {
 		return nil
 	}
-	return sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table %q violates foreign key constraint %q", v.table.Name, c.Name).
+	broken := sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table %q violates foreign key constraint %q", v.table.Name, c.Name)
+	for _, value := range row.Cols {
+		if value.IsNull(0) {
+			return broken.Detailf("MATCH FULL does not allow mixing of null and nonnull key values.").
+				Hintf("give all of %s or none", strings.Join(columns, ", "))
+		}
+	}
+	return broken.
 		Detailf("Key (%s)=%s is not present in table %q.", strings.Join(columns, ", "), rowText(row, 0), parent.Name).
 		Hintf("insert the row into %q first", parent.Name)
 }
 
-// orphanQuery finds rows of a relation whose columns are not NULL and no row of p has.
-func orphanQuery(from string, columns, referred []string) string {
+// orphanQuery finds rows of a relation whose columns are not NULL and no row of p has; full, also those in which some
+// are NULL and some not.
+func orphanQuery(from string, columns, referred []string, full bool) string {
 	var list, conditions, match []string
 	for i, c := range columns {
 		list = append(list, from+"."+quoted(c))
 		conditions = append(conditions, list[i]+" IS NOT NULL")
 		match = append(match, fmt.Sprintf("p.%s = %s", quoted(referred[i]), list[i]))
 	}
-	return fmt.Sprintf("SELECT %[1]s FROM %[2]s AS %[2]s WHERE %[3]s AND NOT EXISTS (SELECT 1 FROM p AS p WHERE %[4]s)",
-		strings.Join(list, ", "), from, strings.Join(conditions, " AND "), strings.Join(match, " AND "))
+	known := " AND "
+	if full {
+		known = " OR "
+	}
+	return fmt.Sprintf("SELECT %[1]s FROM %[2]s AS %[2]s WHERE (%[3]s) AND NOT EXISTS (SELECT 1 FROM p AS p WHERE %[4]s)",
+		strings.Join(list, ", "), from, strings.Join(conditions, known), strings.Join(match, " AND "))
 }
 
 // removed checks that nothing refers to keys which the statement takes away.
 func (v *verifier) removed(c *changes) error {
 	for _, k := range v.children {
-		tablets, rows := c.gone(k.constraint.OnDelete == "", k.constraint.OnUpdate == "")
+		tablets, rows := c.gone(!k.constraint.ActsOnDelete(), !k.constraint.ActsOnUpdate())
 		if len(rows) == 0 {
 			continue
 		}
@@ -325,7 +337,7 @@ func (v *verifier) removed(c *changes) error {
 		for i, name := range child.ColumnNames(k.constraint.Columns) {
 			match = append(match, fmt.Sprintf("c.%s = o.%s", quoted(name), quoted(keys[i])))
 		}
-		row, err := v.first(orphanQuery("o", keys, keys) + " AND EXISTS (SELECT 1 FROM c AS c WHERE " + strings.Join(match, " AND ") + ")")
+		row, err := v.first(orphanQuery("o", keys, keys, false) + " AND EXISTS (SELECT 1 FROM c AS c WHERE " + strings.Join(match, " AND ") + ")")
 		if err != nil {
 			return err
 		}
@@ -388,7 +400,7 @@ func (s *Session) checkStored(ctx context.Context, snapshot *catalog.Snapshot, t
 				parent, _ = snapshot.TableByID(c.References)
 			}
 			names["p"] = s.engine.planTable(parent)
-			if row, err = s.firstRow(ctx, snapshot, orphanQuery("t", t.ColumnNames(c.Columns), parent.ColumnNames(c.RefColumns)), names); err == nil && row != nil {
+			if row, err = s.firstRow(ctx, snapshot, orphanQuery("t", t.ColumnNames(c.Columns), parent.ColumnNames(c.RefColumns), c.MatchFull), names); err == nil && row != nil {
 				err = sqlerr.New(sqlerr.ForeignKeyViolation, "insert or update on table %q violates foreign key constraint %q", t.Name, c.Name).
 					Detailf("Key %s is not present in table %q.", rowText(row, 0), parent.Name).Hintf("insert the missing rows first")
 			}

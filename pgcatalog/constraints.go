@@ -101,12 +101,18 @@ func keyOf(t *catalog.Table, fields []int32) (catalog.Constraint, bool) {
 	return catalog.Constraint{}, false
 }
 
+// actionCodes are pg_constraint's letters for what foreign keys do.
+var actionCodes = map[string]string{"": "a", catalog.Restrict: "r", catalog.Cascade: "c", catalog.SetNull: "n", catalog.SetDefault: "d"}
+
 func fillConstraints(v *View, add func(values ...any)) {
 	for _, k := range v.constraints() {
 		parent, update, remove, match := int64(0), " ", " ", " "
 		var refs any
 		if k.parent != nil {
-			parent, update, remove, match = k.parent.oid, "a", "a", "s"
+			parent, update, remove, match = k.parent.oid, actionCodes[k.OnUpdate], actionCodes[k.OnDelete], "s"
+			if k.MatchFull {
+				match = "f"
+			}
 			refs = smallints(places(k.parent.table, k.RefColumns))
 		}
 		add(k.oid, k.Name, v.schemaOid(k.of.schema), constraintKinds[k.Kind], false, false, true, k.of.oid, 0, k.index, 0, parent, update, remove, match,

@@ -62,8 +62,21 @@ func (v *View) constraintDef(k constraint, pretty bool) string {
 	if k.parent == nil {
 		return ""
 	}
-	return "FOREIGN KEY (" + columnList(k.of.table, k.Columns) + ") REFERENCES " + v.qualify(k.parent.schema, k.parent.name) +
+	def := "FOREIGN KEY (" + columnList(k.of.table, k.Columns) + ") REFERENCES " + v.qualify(k.parent.schema, k.parent.name) +
 		"(" + columnList(k.parent.table, k.RefColumns) + ")"
+	if k.MatchFull {
+		def += " MATCH FULL"
+	}
+	if k.OnUpdate != "" {
+		def += " ON UPDATE " + actionRule(k.OnUpdate)
+	}
+	if k.OnDelete != "" {
+		def += " ON DELETE " + actionRule(k.OnDelete)
+	}
+	if len(k.SetColumns) > 0 {
+		def += " (" + columnList(k.of.table, k.SetColumns) + ")"
+	}
+	return def
 }
 
 // indexDef is an index as CREATE INDEX would say it, or the nth of its entries from 1. Pretty leaves the schema out

@@ -2,6 +2,7 @@ package pgcatalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidemarkdb/tidemark/catalog"
 )
@@ -132,8 +133,19 @@ func fillReferential(v *View, add func(values ...any)) {
 		if key, ok := keyOf(k.parent.table, k.RefColumns); ok {
 			schema, name = k.parent.schema, key.Name
 		}
-		add(Database, k.of.schema, k.Name, Database, schema, name, "NONE", "NO ACTION", "NO ACTION")
+		match := "NONE"
+		if k.MatchFull {
+			match = "FULL"
+		}
+		add(Database, k.of.schema, k.Name, Database, schema, name, match, actionRule(k.OnUpdate), actionRule(k.OnDelete))
 	}
+}
+
+func actionRule(action string) string {
+	if action == "" {
+		return "NO ACTION"
+	}
+	return strings.ToUpper(action)
 }
 
 // fillColumnUsage has the columns that a constraint is about: of a foreign key those it refers to.

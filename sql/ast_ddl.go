@@ -85,7 +85,8 @@ type Constraint struct {
 	Check       Expr
 	References  Name
 	RefColumns  []Ident
-	OnDelete    string // of ForeignKey: "cascade", "set null" or "set default"; "" for NO ACTION and RESTRICT
+	MatchFull   bool
+	OnDelete    string // of ForeignKey: "restrict", "cascade", "set null" or "set default"; "" for NO ACTION
 	OnUpdate    string
 	SetColumns  []Ident // of OnDelete: those to be set, all when empty
 	NotEnforced bool

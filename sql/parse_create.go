@@ -255,7 +255,13 @@ func (p *parser) references(c *Constraint) {
 		c.RefColumns = p.idents()
 	}
 	if p.accept("match") {
-		p.expectOneOf("full", "simple", "partial")
+		pos := p.pos()
+		switch p.expectOneOf("full", "simple", "partial") {
+		case "full":
+			c.MatchFull = true
+		case "partial":
+			p.unsupported(pos, "MATCH PARTIAL", "use MATCH SIMPLE or MATCH FULL")
+		}
 	}
 	for p.at("on") && (p.peekIs(1, "delete") || p.peekIs(1, "update")) {
 		p.advance()
@@ -266,6 +272,8 @@ func (p *parser) references(c *Constraint) {
 		switch p.expectOneOf("no", "restrict", "cascade", "set") {
 		case "no":
 			p.expect("action")
+		case "restrict":
+			*action = "restrict"
 		case "cascade":
 			*action = "cascade"
 		case "set":

@@ -166,6 +166,7 @@ func (pr *printer) constraint(c *Constraint) {
 		pr.put(" REFERENCES ")
 		pr.name(c.References)
 		pr.idents(c.RefColumns)
+		pr.when(c.MatchFull, " MATCH FULL")
 		pr.when(c.OnDelete != "", " ON DELETE "+strings.ToUpper(c.OnDelete))
 		pr.idents(c.SetColumns)
 		pr.when(c.OnUpdate != "", " ON UPDATE "+strings.ToUpper(c.OnUpdate))
