@@ -70,15 +70,33 @@ func (v viewChange) first(n int) []sql.Ident {
 	return out
 }
 
+// assignments are those of the table's columns. DEFAULT is that of a view's column, which has none, as in PostgreSQL.
 func (v viewChange) assignments(set []sql.Assignment) ([]sql.Assignment, error) {
 	out := slices.Clone(set)
 	for i := range out {
 		var err error
+		out[i].Value = withoutDefault(out[i].Value)
 		if out[i].Columns, err = v.columns(out[i].Columns); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// withoutDefault puts NULL in the place of DEFAULT, in the row of several values too.
+func withoutDefault(value sql.Expr) sql.Expr {
+	switch e := value.(type) {
+	case *sql.Default:
+		return &sql.Null{Pos: e.Pos}
+	case *sql.Row:
+		row := *e
+		row.Elems = make([]sql.Expr, len(e.Elems))
+		for i, elem := range e.Elems {
+			row.Elems[i] = withoutDefault(elem)
+		}
+		return &row
+	}
+	return value
 }
 
 func (v viewChange) insert(t *sql.Insert, table sql.Name) (*sql.Insert, error) {

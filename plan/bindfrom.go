@@ -135,7 +135,6 @@ func (b *binder) table(t *sql.Table) (Node, namespace) {
 		schema = t.Name[len(t.Name)-2].Name
 	}
 	if entry := b.ctes.find(name); entry != nil && schema == "" {
-		entry.refs++
 		cols := make([]Col, len(entry.cols))
 		for i, c := range entry.cols {
 			cols[i] = b.ids.fresh(c)

@@ -76,7 +76,6 @@ type cteEntry struct {
 	id    int
 	name  string
 	cols  []Col // with the names they have
-	refs  int
 	names []string
 }
 
