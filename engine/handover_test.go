@@ -108,17 +108,24 @@ func TestARequestThatSeemedToFailIsFollowed(t *testing.T) {
 	store := errstore.Wrap(local, nil)
 	_, other := open(t, engine.Options{Store: store, Settings: fastIngest})
 	lost := errors.New("the answer was lost")
-	store.SetRule(func(c errstore.Call) errstore.Verdict {
+	lose := func(c errstore.Call) errstore.Verdict {
 		if strings.HasPrefix(c.Path, "log/") {
 			return errstore.Verdict{After: lost}
 		}
 		return errstore.Verdict{}
-	})
+	}
+	rows(t, s, "CREATE TABLE between_them (a INTEGER)") // which the other engine has not read
 	until(t, "a request that reaches the log", func() bool {
+		store.SetRule(nil)
+		rows(t, other, "SELECT 1") // reads where the log ends by now: the request has to go behind that
+		left := rows(t, s, "SELECT has_worker FROM information_schema.cdc_ingests")[0] == "f"
+		if store.SetRule(lose); left {
+			return true
+		}
 		if _, err := tryRows(t.Context(), other, "ALTER CDC TABLE orders RESUME"); err == nil {
 			t.Fatal("RESUME succeeded although its commit was not answered")
 		}
-		return rows(t, s, "SELECT has_worker FROM information_schema.cdc_ingests")[0] == "f"
+		return false
 	})
 	store.SetRule(nil)
 	until(t, "the worker to be where it was asked for", func() bool {
