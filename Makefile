@@ -55,7 +55,7 @@ $(TIDEMARK_VENV)/.ready: integration/requirements.txt
 	touch $@
 
 race:
-	CGO_ENABLED=1 go test -race -timeout 20m $(RACE_PACKAGES)
+	CGO_ENABLED=1 go test -race -timeout 40m $(RACE_PACKAGES)
 
 RACE_PACKAGES := ./objstore/... ./catalog/... ./maskindex/... ./parquetstore/... ./exec/... ./ingest/... ./cascade/... ./engine/... ./flightsql/...
 
