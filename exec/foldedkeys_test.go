@@ -84,6 +84,12 @@ func TestFoldedKeys(t *testing.T) {
 	if g.folded == nil || len(g.folded.places) != 3 {
 		t.Fatal("the columns of the build side were not folded")
 	}
+	checkKeys(t, g, seen)
+}
+
+// checkKeys checks that a grouper gives back the keys that were seen, by their texts and numbers.
+func checkKeys(t *testing.T, g grouper, seen map[string]uint32) {
+	t.Helper()
 	if g.len() != len(seen) {
 		t.Fatalf("%d keys numbered, %d seen", g.len(), len(seen))
 	}

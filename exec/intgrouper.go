@@ -187,20 +187,25 @@ func widenFixed[T byte | int16 | int32](dst []int64, v *vec.Vector, n int) {
 
 func (g *intGrouper) keys(from, n int) []*vec.Vector {
 	vals := g.vals[from : from+n]
-	out := &vec.Vector{Type: g.t, N: n}
-	switch g.t.Phys() {
-	case vec.PhysInt16:
-		out.Data = narrowInts[int16](vals)
-	case vec.PhysInt32:
-		out.Data = narrowInts[int32](vals)
-	default:
-		out.Data = vec.AsBytes(vals)
-	}
+	out := &vec.Vector{Type: g.t, N: n, Data: dataOf(g.t, vals)}
 	if null := int(g.null) - 1; null >= from && null < from+n {
 		out.Valid = vec.NewFullBitmap(n)
 		out.Valid.Clear(null - from)
 	}
 	return []*vec.Vector{out}
+}
+
+// dataOf returns values as the data of a vector of an integer type, which may share their memory.
+func dataOf(t vec.Type, vals []int64) []byte {
+	switch t.Phys() {
+	case vec.PhysBool:
+		return narrowInts[byte](vals)
+	case vec.PhysInt16:
+		return narrowInts[int16](vals)
+	case vec.PhysInt32:
+		return narrowInts[int32](vals)
+	}
+	return vec.AsBytes(vals)
 }
 
 func narrowInts[T byte | int16 | int32](vals []int64) []byte {

@@ -179,16 +179,7 @@ func (p *packedKeys) keys(from, n int) []*vec.Vector {
 			}
 			vals[i] = int64(d + below)
 		}
-		switch v.Type.Phys() {
-		case vec.PhysBool:
-			v.Data = narrowInts[byte](vals)
-		case vec.PhysInt16:
-			v.Data = narrowInts[int16](vals)
-		case vec.PhysInt32:
-			v.Data = narrowInts[int32](vals)
-		default:
-			v.Data = vec.AsBytes(vals)
-		}
+		v.Data = dataOf(v.Type, vals)
 		out[k] = v
 	}
 	return out

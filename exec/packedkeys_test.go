@@ -55,18 +55,7 @@ func checkSpans(t *testing.T, g *keyGrouper, types []vec.Type, random *rand.Rand
 		}
 		packed = packed || g.packed != nil
 	}
-	if g.len() != len(seen) {
-		t.Fatalf("%d keys numbered, %d seen", g.len(), len(seen))
-	}
-	for from := 0; from < g.len(); from += 100 {
-		n := min(100, g.len()-from)
-		keys := &vec.Batch{N: n, Cols: g.keys(from, n)}
-		for i := range n {
-			if text := rowText(keys, i); seen[text] != uint32(from+i) {
-				t.Fatalf("key %d is %s, which has number %d", from+i, text, seen[text])
-			}
-		}
-	}
+	checkKeys(t, g, seen)
 	return packed, packed && g.packed == nil
 }
 
